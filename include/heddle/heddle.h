@@ -153,6 +153,7 @@ struct hd_machine_info {
                               * for Southern Islands, else block_threads */
     uint32_t core_shared_bytes, block_shared_bytes;
     uint32_t l1_bytes, l2_bytes, line_bytes; /* of data caches; line_bytes: of the L2 */
+    uint32_t address_bits;                   /* of device addresses: 32 or 64 */
     uint64_t memory_bytes, allocation_bytes; /* allocation_bytes: maximum of one allocation */
     double core_mhz;
     double copy_gbps, copy_ns; /* bandwidth and latency of copies between host and device */

@@ -468,14 +468,20 @@ static bool can_be_analysed(const struct flow *f)
     return !f->kernel->open;
 }
 
-/* Whether the program can create generic addresses of local memory: they come from constants.
- * Constants slightly below the window count, too, since an offset may be added. */
+/* Whether the program can create generic addresses of local memory: they come from constants, of
+ * which the last word is enough to tell. Constants slightly below the window count, too, since an
+ * offset may be added. */
 static bool finds_local_address(const struct program *program)
 {
-    const u32 high = (u32)(LOCAL_WINDOW >> 32);
-    for (u32 i = 0; i < program->constant_count; i++)
-        if (program->constants[i] == high || program->constants[i] == high - 1)
+    const u64 window = windows_of(program->traits.address_bits)->local;
+    const bool narrow = program->traits.address_bits == 32;
+    const u32 high = (u32)(narrow ? window / WINDOW_BYTES : window >> 32);
+    for (u32 i = 0; i < program->constant_count; i++) {
+        const u32 constant = program->constants[i];
+        const u32 above = narrow ? (u32)(constant / WINDOW_BYTES) : constant;
+        if (above == high || above == high - 1)
             return true;
+    }
     return false;
 }
 

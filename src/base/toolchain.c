@@ -121,18 +121,33 @@ static void choose(struct toolchain *toolchain, struct arena *arena, bool si)
                                    toolchain->rocm ? "AMD's device libraries" : "libclc");
 }
 
-bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver, bool si,
-                    const char **missing)
+/* The libraries of a target: ours, and libclc's. */
+static const struct target_files {
+    const char *name, *library, *libclc;
+} target_files[CODE_TARGETS_END] = {
+    [CODE_PTX] = {"64-bit PTX", "builtins-ptx.bc", HEDDLE_LIBCLC "/nvptx64--nvidiacl.bc"},
+    [CODE_SI] = {"Southern Islands code", "builtins-si.bc", HEDDLE_LIBCLC "/amdgcn--amdhsa.bc"},
+    [CODE_PTX32] = {"32-bit PTX", "builtins-ptx32.bc", HEDDLE_LIBCLC "/nvptx--nvidiacl.bc"},
+};
+
+enum code_target code_target_of(unsigned lanes, unsigned address_bits)
+{
+    return lanes == 64 ? CODE_SI : address_bits == 32 ? CODE_PTX32 : CODE_PTX;
+}
+
+const char *code_target_name(enum code_target target)
+{
+    return target_files[target].name;
+}
+
+bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver,
+                    enum code_target target, const char **missing)
 {
     *toolchain = (struct toolchain){.driver = driver};
-    choose(toolchain, arena, si);
-    const char *library = toolchain->rocm ? "builtins-rocm.bc"
-                          : si            ? "builtins-si.bc"
-                                          : "builtins-ptx.bc";
+    choose(toolchain, arena, target == CODE_SI);
+    const char *library = toolchain->rocm ? "builtins-rocm.bc" : target_files[target].library;
     const char *folder = data_folder(arena, driver, library);
-    toolchain->libclc = toolchain->rocm ? NULL
-                        : si            ? HEDDLE_LIBCLC "/amdgcn--amdhsa.bc"
-                                        : HEDDLE_LIBCLC "/nvptx64--nvidiacl.bc";
+    toolchain->libclc = toolchain->rocm ? NULL : target_files[target].libclc;
     *missing = !folder ? library : toolchain->libclc;
     if (!folder || (toolchain->libclc && !exists(toolchain->libclc)))
         return false;

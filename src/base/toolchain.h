@@ -18,6 +18,19 @@
 #include "base/arena.h"
 #include "base/hash.h"
 
+/* What kernels are compiled to. The values are part of the format of program binaries
+ * (opencl/binary.h). */
+enum code_target {
+    CODE_PTX = 1, /* with 64-bit addresses */
+    CODE_SI,
+    CODE_PTX32, /* with 32-bit addresses */
+    CODE_TARGETS_END
+};
+/* For a machine with `lanes` per warp. */
+enum code_target code_target_of(unsigned lanes, unsigned address_bits);
+/* "64-bit PTX" */
+const char *code_target_name(enum code_target target);
+
 struct toolchain {
     const char *clang;   /* a name for the PATH, or a path */
     unsigned version;    /* 14 and later; 0: unknown */
@@ -32,8 +45,8 @@ struct toolchain {
 
 /* `driver` may be NULL. Allocates in the arena. False: `missing` names what was not found; compiler
  * and name are set nevertheless. */
-bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver, bool si,
-                    const char **missing);
+bool toolchain_find(struct toolchain *toolchain, struct arena *arena, const char *driver,
+                    enum code_target target, const char **missing);
 /* Adds what identifies this compiler and these libraries. */
 void toolchain_identify(const struct toolchain *toolchain, struct sha256 *hash);
 

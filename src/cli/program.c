@@ -620,7 +620,10 @@ static void print_device(const struct hd_machine_info *info)
 {
     printf("%-14s %5u %5u %8.0f %10.1f %9u %8u  %s\n", info->name, info->cores, info->lanes,
            info->core_mhz, (f64)info->memory_bytes / (1 << 30), info->block_shared_bytes / 1024,
-           info->kernel_threads, info->lanes == 64 ? "Southern Islands" : "PTX");
+           info->kernel_threads,
+           info->lanes == 64          ? "Southern Islands"
+           : info->address_bits == 32 ? "PTX, 32 bits"
+                                      : "PTX");
 }
 
 int program_devices(struct run_command *run)

@@ -161,6 +161,17 @@ static bool place_local(struct run_command *run, struct launch *launch, u32 inde
     return true;
 }
 
+/* The size of a buffer's address as an argument: machines with 32-bit addresses run code with either
+ * size. */
+static u32 address_bytes(const struct run_command *run, const struct launch *launch, u32 index)
+{
+    struct hd_machine_info info;
+    bool narrow = hd_config_info(run->config, &info, NULL) && info.address_bits == 32;
+    return narrow && index < launch->info.param_count && launch->info.params[index].size == 4
+               ? 4
+               : sizeof(hd_address);
+}
+
 /* Sets the size of an argument; addresses follow when buffers are allocated. */
 static bool size_argument(struct run_command *run, struct launch *launch, u32 index)
 {
@@ -171,8 +182,8 @@ static bool size_argument(struct run_command *run, struct launch *launch, u32 in
         argument->data = argument->value.data;
         argument->size = argument->value.size;
     } else if (argument->kind == ARGUMENT_BUFFER) {
-        argument->size = sizeof(hd_address);
-        argument->data = arena_alloc(run->request.arena, argument->size);
+        argument->size = address_bytes(run, launch, index);
+        argument->data = arena_alloc(run->request.arena, sizeof(hd_address));
     } else {
         struct error error = {0};
         size_t length;

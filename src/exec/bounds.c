@@ -127,7 +127,8 @@ u32 bounds_pass(struct warp *warp, u32 pc, const struct chunk *chunk,
     for (u32 set = bad; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         u64 address = access_address(addresses, lane);
-        const enum space space = window_space(addresses->space, &address);
+        const enum space space =
+            window_space(warp->exec->image->windows, addresses->space, &address);
         bool outside = false;
         u8 *at = NULL;
         if (space == SPACE_GLOBAL || space == SPACE_GENERIC || (space == SPACE_CONST && !write))

@@ -60,7 +60,8 @@ static void sort_lanes(struct dyninst *f, enum space space, u64 *address, lane_s
         f->constant |= lanes;
     } else {
         for (lane_set set = lanes; set; set &= set - 1) {
-            enum space at = window_space(SPACE_GENERIC, &address[first_lane(set)]);
+            enum space at = window_space(f->warp->exec->image->windows, SPACE_GENERIC,
+                                         &address[first_lane(set)]);
             *(at == SPACE_SHARED  ? &f->shared
               : at == SPACE_LOCAL ? &f->local
                                   : &f->global) |= set & -set;
@@ -71,7 +72,8 @@ static void sort_lanes(struct dyninst *f, enum space space, u64 *address, lane_s
 static void take_addresses(struct dyninst *f, u32 c, const struct addresses *a, u32 inside)
 {
     const u64 bits = access_all(f->warp, a, &f->address[LANES * c]);
-    sort_lanes(f, a->space, f->address, chunk_lanes(inside, c), bits < BELOW_WINDOWS);
+    sort_lanes(f, a->space, f->address, chunk_lanes(inside, c),
+               bits < f->warp->exec->image->windows->below);
 }
 
 /* The second of two elements: shared memory only. A lane with either element in range counts. */

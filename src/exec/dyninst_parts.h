@@ -15,12 +15,7 @@ enum dyninst_work {
     WORK_SCALAR_LOAD,
 };
 
-/* Addresses below this are in no window. */
-#define BELOW_WINDOWS (1ull << 46)
-_Static_assert(LOCAL_WINDOW >= BELOW_WINDOWS && SHARED_WINDOW >= BELOW_WINDOWS,
-               "windows are above");
-
-/* dyninst_strided.c: instead of dyninst_locate, while the operands are still in the registers.
+/* dyninst_strided.c: instead of dyninst_locate, when the operands are still in the registers.
  * False: nothing has been done. */
 bool dyninst_fold(struct dyninst *f);
 /* The same when the operands are in the record, for all 64 lanes. */

@@ -45,9 +45,11 @@ static inline bool find_groups(struct dyninst *f)
         beyond |= (u64)(first[g] + to_last(f, g)) >> 32;
         f->first[g] = (above | first[g]) + imm;
     }
-    if (f->code->space == SPACE_GENERIC) /* not in a window */
+    if (f->code->space == SPACE_GENERIC) { /* not into the windows */
+        const u64 below = f->warp->exec->image->windows->below;
         for (u32 g = 0; g < EVEN_GROUPS; g++)
-            beyond |= (f->first[g] | (f->first[g] + (u64)to_last(f, g))) / BELOW_WINDOWS;
+            beyond |= (f->first[g] | (f->first[g] + (u64)to_last(f, g))) >= below;
+    }
     return !beyond;
 }
 
@@ -80,13 +82,19 @@ bool dyninst_fold(struct dyninst *f)
     return true;
 }
 
+/* The high words of addresses that are in the record: zeros where there are none. */
+static const u32 *high_words(const struct dyninst *f)
+{
+    return f->step->wide ? f->src[0] + LANES : f->warp->exec->image->constants; /* P3 */
+}
+
 bool dyninst_list(struct dyninst *f)
 {
-    const struct lanes_memory *moves = f->warp->exec->image->moves;
+    const struct image *image = f->warp->exec->image;
     const bool global = f->code->space == SPACE_GLOBAL || f->code->space == SPACE_GENERIC;
     if (!global || !f->lanes ||
-        moves->join64(f->address, f->src[0], f->src[0] + LANES, (u64)f->code->imm, ~0ull) >=
-            BELOW_WINDOWS)
+        image->moves->join64(f->address, f->src[0], high_words(f), (u64)f->code->imm,
+                             f->step->wide ? UINT64_MAX : UINT32_MAX) >= image->windows->below)
         return false;
     begin_access(f, f->code->op == OP_st);
     f->strided = false;
@@ -179,7 +187,7 @@ const u64 *dyninst_addresses(struct dyninst *f)
     typedef u64 pair __attribute__((vector_size(16), aligned(8), may_alias));
     if (!f->strided)
         return f->address;
-    const bool wraps = f->shared && !f->step->wide;
+    const bool wraps = !f->step->wide && !f->plan->two; /* descriptors have 64-bit addresses */
     const pair keep = (pair){} + (wraps ? UINT32_MAX : UINT64_MAX);
     for (u32 g = 0; g < (f->plan->two ? DYNINST_GROUPS : EVEN_GROUPS); g++) {
         const u64 apart = (u64)(i64)f->stride[g];
@@ -364,7 +372,7 @@ bool dyninst_move_words(struct dyninst *f, struct memory_view *view)
     const u32 *low = f->src[0], lanes = (u32)f->lanes;
     struct access access;
     if (!found || found->size < f->bytes || (f->stores && exec_records(warp->exec)) ||
-        moves->translate64(access.offset, low, low + LANES, f->code->imm, found->address,
+        moves->translate64(access.offset, low, high_words(f), f->code->imm, found->address,
                            (u32)found->size, f->bytes, lanes) != lanes)
         return false;
     access.base = found->host;

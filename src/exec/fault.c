@@ -286,7 +286,7 @@ void fault_memory(struct warp *warp, u32 pc, u32 lane, u64 address, u32 bytes, l
     u32 align = access_align(inst, bytes);
     enum space space = accessed_space(inst);
     u64 shown = address;
-    space = window_space(space, &address);
+    space = window_space(exec->image->windows, space, &address);
     enum outcome outcome = classify(warp, lane, space, address, bytes, align, write);
     begin(exec, outcome, pc);
     exec->fault.address = shown;

@@ -13,7 +13,8 @@ struct format_state {
     format_reader *read;
     void *context;
     u64 format, arguments;
-    u64 offset; /* in the argument buffer */
+    u64 offset;     /* in the argument buffer */
+    u32 word_bytes; /* of long, sizes and pointers */
     char *text;
     struct format_result result;
 };
@@ -21,7 +22,7 @@ struct format_state {
 struct spec {
     char flags[6];
     int width, precision; /* -1 = not given */
-    char length;          /* 0, 'h', 'H' for hh, 'l', 'q' for ll and 64-bit sizes, 'L' */
+    char length;          /* 0, 'h', 'H' for hh, 'l' (also for z and t), 'q' for ll and j, 'L' */
     char conversion;
     char raw[SPEC_MAX]; /* as written, to copy unknown conversions */
     u32 raw_length;
@@ -102,7 +103,7 @@ static bool parse_length(struct format_state *s, struct spec *spec, char *c)
         else if (*c == 'L')
             spec->length = 'L';
         else
-            spec->length = 'q'; /* long is 64 bits on the guest */
+            spec->length = *c == 'j' || (*c == 'l' && spec->length == 'l') ? 'q' : 'l';
         if (spec->raw_length < SPEC_MAX - 2)
             spec->raw[spec->raw_length++] = *c;
         if (!next_char(s, c))
@@ -170,11 +171,10 @@ static bool print_integer(struct format_state *s, const struct spec *spec)
     u64 value;
     char format[SPEC_MAX];
     bool is_signed = spec->conversion == 'd' || spec->conversion == 'i';
-    if (!argument(s, spec->length == 'q' ? 8 : 4, &value))
+    const u32 bytes = spec->length == 'q' ? 8 : spec->length == 'l' ? s->word_bytes : 4;
+    if (!argument(s, bytes, &value))
         return false;
     switch (spec->length) {
-    case 'q':
-        break;
     case 'h':
         value = is_signed ? (u64)(i16)value : (u16)value;
         break;
@@ -182,7 +182,8 @@ static bool print_integer(struct format_state *s, const struct spec *spec)
         value = is_signed ? (u64)(i8)value : (u8)value;
         break;
     default:
-        value = is_signed ? (u64)(i32)value : (u32)value;
+        if (bytes == 4)
+            value = is_signed ? (u64)(i32)value : (u32)value;
     }
     host_format(spec, "ll", format);
     PRINT(s, spec, format, (unsigned long long)value);
@@ -206,7 +207,7 @@ static bool print_string(struct format_state *s, const struct spec *spec)
 {
     u64 address;
     char format[SPEC_MAX], text[WIDTH_MAX + 1];
-    if (!argument(s, 8, &address))
+    if (!argument(s, s->word_bytes, &address))
         return false;
     u32 limit = spec->precision >= 0 ? (u32)spec->precision : WIDTH_MAX, length = 0;
     if (!address)
@@ -242,7 +243,7 @@ static bool print_pointer(struct format_state *s, const struct spec *spec)
 {
     u64 value;
     char text[32], format[SPEC_MAX];
-    if (!argument(s, 8, &value))
+    if (!argument(s, s->word_bytes, &value))
         return false;
     snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
     struct spec plain = *spec;
@@ -291,12 +292,13 @@ static bool print_spec(struct format_state *s, const struct spec *spec)
 }
 
 struct format_result format_guest(format_reader *read, void *context, u64 format, u64 arguments,
-                                  char *text)
+                                  u32 word_bytes, char *text)
 {
     struct format_state s = {.read = read,
                              .context = context,
                              .format = format,
                              .arguments = arguments,
+                             .word_bytes = word_bytes,
                              .text = text,
                              .result = {.ok = true}};
     /* A format without an end is cut off: it cannot print more than FORMAT_MAX characters. */

@@ -21,12 +21,13 @@ enum {
 }; /* longest output of one call; the rest is cut off */
 
 /*
- * Formats into `text` of FORMAT_MAX bytes. Arguments are packed as in variadic calls on the GPU:
- * each at its own alignment, 4 bytes for int and char, 8 for long, double and pointers. Unknown
- * conversions, including %n, are copied unchanged.
+ * Formats into `text` of FORMAT_MAX bytes. Arguments are packed as variadic calls of the GPU pack
+ * them: each at its own alignment, 4 bytes for int and char, 8 for long long and double,
+ * `word_bytes` (4 or 8) for long, sizes and pointers. Unknown conversions, %n among them, are copied
+ * as they are.
  */
 struct format_result format_guest(format_reader *read, void *context, u64 format, u64 arguments,
-                                  char *text);
+                                  u32 word_bytes, char *text);
 
 /* A guest string, cut at `size` - 1 bytes; false if it cannot be read. */
 bool format_string(format_reader *read, void *context, u64 address, char *text, size_t size);

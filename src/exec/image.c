@@ -67,19 +67,26 @@ static bool is_register(struct operand operand)
     return operand.kind == OPERAND_VECTOR;
 }
 
-/* Whether an access may have a fast path in its space, at an address that is a constant or in a
+static bool has_narrow_addresses(const struct image *image)
+{
+    return image->program->traits.address_bits == 32;
+}
+
+/* Whether an access may have a short way in its space, at an address that is a constant or in a
  * register. */
-static bool has_short_way(const struct inst *inst)
+static bool has_short_way(const struct image *image, const struct inst *inst)
 {
     const bool window = inst->space == SPACE_SHARED || inst->space == SPACE_LOCAL;
     const bool placed = inst->src[0].kind == OPERAND_NONE || is_register(inst->src[0]);
     return placed && inst->imm == (i32)inst->imm && inst->space != SPACE_PARAM &&
-           (window || inst->src[0].count > 1);
+           (window || inst->src[0].count > 1 ||
+            (is_register(inst->src[0]) && has_narrow_addresses(image)));
 }
 
 /* Loads and stores of whole words, bytes and half-words; others take the slow path through
  * spaces.c. */
-static enum shape memory_shape(const struct inst *inst, struct step *step)
+static enum shape memory_shape(const struct image *image, const struct inst *inst,
+                               struct step *step)
 {
     bool load = inst->op == OP_ld;
     struct operand data = load ? inst->dst[0] : inst->src[1], address = inst->src[0];
@@ -89,8 +96,8 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
     step->words = data.count;
     step->wide = address.count > 1;
     if (bytes < 4)
-        return inst->vector <= 1 && data.count == 1 && has_short_way(inst) ? SHAPE_NARROWS
-                                                                           : SHAPE_OTHER;
+        return inst->vector <= 1 && data.count == 1 && has_short_way(image, inst) ? SHAPE_NARROWS
+                                                                                  : SHAPE_OTHER;
     if (data.count * 4 != total)
         return SHAPE_OTHER;
     if (inst->space == SPACE_PARAM) {
@@ -100,7 +107,7 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
         step->uniform = (u32)inst->imm + UNIFORM_PARAMS * sizeof(u32);
         return SHAPE_UNIFORM;
     }
-    if (!has_short_way(inst))
+    if (!has_short_way(image, inst))
         return SHAPE_OTHER;
     if (inst->space == SPACE_SHARED && data.count == 1 && is_register(address))
         return load ? SHAPE_SHARED_LOAD : SHAPE_SHARED_STORE;
@@ -109,12 +116,13 @@ static enum shape memory_shape(const struct inst *inst, struct step *step)
     return load ? SHAPE_GLOBAL_LOAD : SHAPE_GLOBAL_STORE;
 }
 
-/* Generic addresses may be in shared memory, where float additions follow other rules. */
-static enum shape atomic_shape(const struct inst *inst, struct step *step)
+/* Generic addresses may be those of shared memory, where float additions follow other rules. */
+static enum shape atomic_shape(const struct image *image, const struct inst *inst,
+                               struct step *step)
 {
     step->wide = inst->src[0].count > 1;
-    return has_short_way(inst) && inst->space != SPACE_GENERIC && inst->space != SPACE_LOCAL &&
-                   atomic_is_word(inst)
+    return has_short_way(image, inst) && inst->space != SPACE_GENERIC &&
+                   inst->space != SPACE_LOCAL && atomic_is_word(inst)
                ? SHAPE_ATOMIC
                : SHAPE_OTHER;
 }
@@ -180,9 +188,9 @@ static enum shape shape_of(const struct image *image, const struct inst *inst, s
         (image->program->traits.explicit_exec && (inst->op == OP_ld || inst->op == OP_st)))
         return shared_shape(inst, step);
     if (inst->op == OP_ld || inst->op == OP_st)
-        return memory_shape(inst, step);
+        return memory_shape(image, inst, step);
     if (inst->op == OP_atom && !image->program->traits.explicit_exec)
-        return atomic_shape(inst, step);
+        return atomic_shape(image, inst, step);
     if (inst->op == OP_sreg)
         return special_shape(inst, step);
     bool whole = inst->op == OP_syscall || flags & (OPF_CROSS | OPF_BARRIER);
@@ -506,6 +514,7 @@ struct image *image_create(const struct program *program, const u32 *constants, 
         host_memory_exhausted();
     *image = (struct image){
         .program = program,
+        .windows = windows_of(program->traits.address_bits),
         .stretch_of = stretch_of,
         .constants = clean_rows((size_t)program->constant_count * warp_size),
         .scalar_constants = clean_rows(((size_t)program->constant_count / LANES + 1) * 2 * LANES),

@@ -30,7 +30,7 @@ enum shape {
     SHAPE_LANE,         /* a lane function */
     SHAPE_SHARED_LOAD,  /* a word from shared memory */
     SHAPE_SHARED_STORE, /* a word to it */
-    SHAPE_GLOBAL_LOAD,  /* words from an allocation, at a 64-bit address */
+    SHAPE_GLOBAL_LOAD,  /* words from an allocation, at an address of the program's size */
     SHAPE_GLOBAL_STORE, /* a word to one */
     SHAPE_UNIFORM,      /* the same words for every lane: a parameter, a special register */
     SHAPE_THREAD,       /* a coordinate of the thread */
@@ -157,7 +157,8 @@ struct view {
 
 struct image {
     const struct program *program;
-    struct view *views; /* oldest first; threads may add one concurrently (image_view) */
+    const struct windows *windows; /* of its generic addresses */
+    struct view *views;            /* the oldest first; threads may add one at once (image_view) */
     u32 view_count;
     u32 settled;         /* view_count at the last image_settle */
     _Atomic bool adding; /* a thread is adding one: locks view_count and the end of the list */

@@ -64,8 +64,9 @@ ALWAYS_INLINE bool store_shared(struct chunk *chunk, const struct inst *inst,
 }
 
 /*
- * Offsets into the allocation that this step used last, or NULL. After subtracting imm, its
- * addresses have the same high words; a low word before its start gives an offset past its end.
+ * Offsets into the allocation this step touched last, or NULL. With imm taken off, its addresses
+ * share their high words, if the step has any; a low word before its start gives an offset past its
+ * end.
  */
 ALWAYS_INLINE u8 *find_rows(const struct chunk *chunk, const struct inst *inst,
                             const struct step *step, u32 bytes, bool write, const u32 *low,
@@ -76,9 +77,11 @@ ALWAYS_INLINE u8 *find_rows(const struct chunk *chunk, const struct inst *inst,
         return NULL;
     const u64 start = hint->address - (u64)inst->imm;
     const u32 above = (u32)(start >> 32);
-    if (hint->size < bytes || above != (start + hint->size) >> 32 ||
+    if (hint->size < bytes || (step->wide && above != (start + hint->size) >> 32) ||
         !offsets_within(at, low, 0u - (u32)start, (u32)hint->size - bytes, bytes - 1))
         return NULL;
+    if (!step->wide)
+        return hint->host;
     const eight all = SPLAT(~0u);
     eight differ = {};
     for (unsigned k = 0; k < EIGHTS; k++)
@@ -178,7 +181,8 @@ ALWAYS_INLINE bool global_some(struct chunk *chunk, const struct inst *inst,
     struct some_rows rows;
     eight at[EIGHTS];
     fill_row(rows.low, low, mask, first);
-    fill_row(rows.high, low + stride, mask, first);
+    if (step->wide)
+        fill_row(rows.high, low + stride, mask, first);
     u8 *const base =
         find_rows(chunk, inst, step, 4u * step->words, write, (const u32 *)rows.low, rows.high, at);
     if (!base)

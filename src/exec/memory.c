@@ -3,12 +3,12 @@
  *
  * Invariants
  *  M1  `live` is sorted by address, so that a lookup is one binary search. Addresses that are given
- *      out increase as long as there is space; they avoid what was mapped.
+ *      out increase until the space is used up, then start again from its base; they avoid live ones.
  *  M2  Around an allocation that was not mapped, at least GAP bytes belong to none. Mapped
  *      allocations overlap nothing.
  *  M3  Freed allocations remain in a ring of KEPT records for messages; their storage is released.
- *  M4  No address given out reaches the generic windows (ir/special.h): the space ends at
- *      SPACE_END. Generic addresses cannot reach what is mapped there.
+ *  M4  No address given out reaches the generic windows (ir/special.h): the space ends below them.
+ *      Generic addresses cannot reach what is mapped there.
  *
  * Large storage is mapped, so that unused pages cost nothing and are zero; small storage comes from
  * calloc, because a kernel may allocate tens of thousands of small heap blocks.
@@ -21,7 +21,13 @@
 #include <sys/mman.h>
 
 #define GAP 4096ull
-#define SPACE_END 0x700000000000ull
+
+struct address_space {
+    u64 base, end;
+};
+static const struct address_space space_64 = {0x100000000, 0x700000000000};
+static const struct address_space space_32 = {0x1000000, 0xfe000000};
+
 enum {
     KEPT = 1024,
     LANE_BYTES = 64, /* most that a lane accesses */
@@ -31,20 +37,39 @@ enum {
 struct memory {
     VEC(struct allocation *) live; /* M1 */
     struct allocation freed[KEPT]; /* M3, a ring */
-    u64 freed_count;               /* in total */
+    u64 freed_count;               /* ever */
+    const struct address_space *space;
     u64 capacity, used;
-    u64 next;    /* first address not yet given out */
-    u64 numbers; /* allocations made in total */
+    u64 next;    /* where the next allocation is tried */
+    u64 top;     /* no address from here on was given out */
+    u64 numbers; /* allocations ever made */
     u64 generation;
 };
 
-struct memory *memory_create(u64 capacity_bytes)
+static const struct address_space *space_of(u32 address_bits)
+{
+    return address_bits == 32 ? &space_32 : &space_64;
+}
+
+u64 memory_room(u64 capacity_bytes, u32 address_bits)
+{
+    const struct address_space *space = space_of(address_bits);
+    return MIN(capacity_bytes, space->end - space->base);
+}
+
+u64 memory_base(const struct memory *memory)
+{
+    return memory->space->base;
+}
+
+struct memory *memory_create(u64 capacity_bytes, u32 address_bits)
 {
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         host_memory_exhausted();
-    memory->capacity = capacity_bytes;
-    memory->next = MEMORY_BASE;
+    memory->space = space_of(address_bits);
+    memory->capacity = memory_room(capacity_bytes, address_bits);
+    memory->next = memory->top = memory->space->base;
     memory->generation = 1;
     return memory;
 }
@@ -152,19 +177,28 @@ static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocatio
     return true;
 }
 
-/* Moves `next` to where `span` bytes, and the gap before them, are free. */
+/* Moves `next` to the first place from there on where `span` bytes and what lies before them are
+ * free. */
 static bool find_room(struct memory *memory, u64 span)
 {
-    while (span <= SPACE_END - memory->next) {
+    const u64 end = memory->space->end;
+    while (span <= end - memory->next) {
         i64 index = last_before(memory, memory->next + span - 1);
         const struct allocation *a = index >= 0 ? memory->live.data[index] : NULL;
         if (!a || last_byte(a) < memory->next - GAP)
             return true;
-        if (last_byte(a) >= SPACE_END - 2 * GAP)
+        if (last_byte(a) >= end - 2 * GAP)
             return false;
         memory->next = align_up(last_byte(a) + 1 + GAP, MEMORY_ALIGN);
     }
     return false;
+}
+
+/* find_room() from the base on. */
+static bool find_room_again(struct memory *memory, u64 span)
+{
+    memory->next = memory->space->base;
+    return find_room(memory, span);
 }
 
 u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
@@ -172,13 +206,14 @@ u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
     u64 span = align_up(bytes, MEMORY_ALIGN) + GAP;
     if (!check_size(memory, bytes, error))
         return 0;
-    if (!find_room(memory, span)) {
+    if (!find_room(memory, span) && !find_room_again(memory, span)) {
         error_set(error, ERROR_MEMORY, "", "the address space has no room for %" PRIu64 " bytes",
                   bytes);
         return 0;
     }
     u64 address = memory->next;
     memory->next += span;
+    memory->top = MAX(memory->top, memory->next);
     return address;
 }
 
@@ -257,7 +292,7 @@ bool memory_has_address(const struct memory *memory, u64 address)
     for (u64 i = 0; i < MIN(memory->freed_count, (u64)KEPT); i++)
         if (address - memory->freed[i].address < memory->freed[i].size)
             return before && address - before->address < before->size;
-    return (address >= MEMORY_BASE && address < memory->next) ||
+    return (address >= memory->space->base && address < memory->top) ||
            (before && address <= last_byte(before) + GAP) ||
            (behind && behind->address - address <= GAP);
 }

@@ -1,17 +1,17 @@
 /*
- * Device memory: one 64-bit address space with live allocations.
+ * Device memory: one address space of 64 or 32 bits with live allocations.
  *
- * Allocations are never adjacent: each is followed by a gap, and addresses are not reused until the
- * space is exhausted, so that an access just past the end or to freed memory is always detected.
- * Only mapped allocations, whose addresses the caller chooses, may be adjacent. Host storage is
- * reserved lazily, and zero when new.
+ * Allocations never touch: every one is followed by a gap, and addresses are not reused until the
+ * space runs out, so an access just past the end is always caught, and one to freed memory is in a
+ * space of 64 bits. One of 32 bits runs out in programs that allocate and free a lot: then addresses
+ * are given out again from the start. Only mapped allocations, whose addresses the caller chooses,
+ * may be neighbours. Host storage is reserved lazily, zero when fresh.
  */
 #ifndef EXEC_MEMORY_H
 #define EXEC_MEMORY_H
 
 #include "base/error.h"
 
-#define MEMORY_BASE 0x100000000ull /* first device address: small integers are never valid */
 #define MEMORY_ALIGN 256u
 #define MEMORY_MAX_ALLOCATION 0x7fffff00ull /* offsets within an allocation fit in 31 bits */
 
@@ -42,7 +42,11 @@ static inline bool allocation_is_data(const struct allocation *a)
 
 struct memory;
 
-struct memory *memory_create(u64 capacity_bytes);
+/* Bytes that `capacity_bytes` of memory can hold at addresses of 32 or 64 bits. */
+u64 memory_room(u64 capacity_bytes, u32 address_bits);
+struct memory *memory_create(u64 capacity_bytes, u32 address_bits);
+/* The first address that is given out: small integers are never valid. */
+u64 memory_base(const struct memory *memory);
 void memory_destroy(struct memory *memory);
 
 /* 0 on failure: out of memory or too large. `name` is copied. */
@@ -50,7 +54,7 @@ u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind,
                     struct error *error);
 /* Reserves an address range of `bytes` with nothing in it or nearby; 0: none. It is never freed. */
 u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error);
-/* Allocates at an address of the caller's choice, including 0 and everything below MEMORY_BASE. */
+/* At an address of the caller's choice, 0 and everything below memory_base() included. */
 bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
                 const char *name, struct error *error);
 bool memory_free(struct memory *memory, u64 address, struct error *error);

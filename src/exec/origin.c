@@ -31,9 +31,15 @@ static u32 word_of(const struct search *search, struct operand o, u32 word)
     return *register_word(warp, o.index + word, search->lane);
 }
 
-static u64 pair_of(const struct search *search, struct operand o)
+/* Words of a pointer in registers. */
+static u32 pointer_words(const struct search *search)
 {
-    return word_of(search, o, 0) | (u64)word_of(search, o, 1) << 32;
+    return search->warp->exec->image->program->traits.address_bits == 32 ? 1 : 2;
+}
+
+static u64 value_of(const struct search *search, struct operand o)
+{
+    return word_of(search, o, 0) | (o.count > 1 ? (u64)word_of(search, o, 1) << 32 : 0);
 }
 
 static bool is_register(struct operand o)
@@ -47,8 +53,8 @@ static const struct allocation *data_at(const struct search *search, u64 address
     return a && allocation_is_data(a) ? a : NULL;
 }
 
-/* The allocation that a source points into: a pair of registers, a descriptor's base, or the
- * even-aligned pair of scalars that one word of an address is taken from. */
+/* What a source points into: the registers of an address, a descriptor's base, or the even-aligned pair of
+ * scalars that one word of an address is taken from. */
 static const struct allocation *points_into(const struct search *search, struct operand o)
 {
     enum {
@@ -58,9 +64,9 @@ static const struct allocation *points_into(const struct search *search, struct 
         return NULL;
     if (o.count == 1 && o.kind == OPERAND_SCALAR)
         o = operand_make(OPERAND_SCALAR, o.index & ~1u, 2);
-    if (o.count < 2)
+    if (o.count < pointer_words(search))
         return NULL;
-    u64 value = pair_of(search, o);
+    u64 value = value_of(search, o);
     if (o.count == 4 && o.kind == OPERAND_SCALAR)
         value &= (u64)BASE_HIGH << 32 | UINT32_MAX;
     return data_at(search, value);
@@ -86,17 +92,20 @@ static bool found(struct search *search, struct operand o)
     return any;
 }
 
-/* For a sum of two pairs that overwrites one of them: what that one was. */
+/* A sum of an address and an offset in place of one of them: what that one was. */
 static const struct allocation *undone(const struct search *search, const struct inst *inst)
 {
-    if (inst->op != OP_add_b64)
+    const bool narrow = pointer_words(search) == 1;
+    if (inst->op != (narrow ? OP_add_b32 : OP_add_b64))
         return NULL;
     for (u32 i = 0; i < 2; i++) {
         const struct operand other = inst->src[1 - i];
         if (inst->src[i].kind != inst->dst[0].kind || inst->src[i].index != inst->dst[0].index)
             continue;
-        if (is_register(other) || other.kind == OPERAND_CONST)
-            return data_at(search, pair_of(search, inst->dst[0]) - pair_of(search, other));
+        if (!is_register(other) && other.kind != OPERAND_CONST)
+            continue;
+        const u64 before = value_of(search, inst->dst[0]) - value_of(search, other);
+        return data_at(search, narrow ? (u32)before : before);
     }
     return NULL;
 }

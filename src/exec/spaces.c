@@ -12,12 +12,18 @@
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 
+static bool is_window(enum space space)
+{
+    return space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM;
+}
+
 struct addresses access_addresses(const struct warp *warp, const struct step *step,
                                   const struct chunk *chunk, const struct inst *inst)
 {
     const u32 *zeros = warp->exec->image->constants; /* constant 0 is 0 (P3 of ir/program.h) */
     struct addresses a = {zeros, zeros, inst->imm, false, inst->space, 0, UINT32_MAX};
     const unsigned limit = access_limit(inst);
+    a.wide = !is_window(inst->space) && warp->exec->image->program->traits.address_bits != 32;
     if (step_has(step, 0)) {
         a.low = chunk_row(chunk, step, 0);
         if (inst->src[0].count > 1) {
@@ -34,16 +40,10 @@ struct addresses access_addresses(const struct warp *warp, const struct step *st
     return a;
 }
 
-static bool is_window(enum space space)
-{
-    return space == SPACE_SHARED || space == SPACE_LOCAL || space == SPACE_PARAM;
-}
-
-/* 32-bit addresses wrap within their space, as in translate32. */
+/* The bits of a sum that count. */
 static u64 address_bits(const struct addresses *a)
 {
-    u64 width = is_window(a->space) && !a->wide ? UINT32_MAX : UINT64_MAX;
-    return width & ~(u64)a->ignored;
+    return (a->wide ? UINT64_MAX : UINT32_MAX) & ~(u64)a->ignored;
 }
 
 u64 access_address(const struct addresses *a, u32 lane)
@@ -90,7 +90,7 @@ static u8 *within(u8 *base, u64 size, u64 offset, u64 bytes)
 u8 *lane_pointer(const struct warp *warp, u32 lane, enum space space, u64 address, u64 bytes)
 {
     const struct exec *exec = warp->exec;
-    switch (window_space(space, &address)) {
+    switch (window_space(exec->image->windows, space, &address)) {
     case SPACE_SHARED:
         return within(warp->block->shared, warp->block->shared_bytes, address, bytes);
     case SPACE_LOCAL:
@@ -208,7 +208,7 @@ static void view_access(const struct warp *warp, const struct addresses *address
     u32 global = access->base && (space == SPACE_GLOBAL || space == SPACE_GENERIC) ? mask : 0;
     for (u32 set = access->base ? 0 : mask & ~access->outside; set; set &= set - 1) {
         u64 address = access_address(addresses, first_lane(set));
-        enum space at = window_space(addresses->space, &address);
+        enum space at = window_space(warp->exec->image->windows, addresses->space, &address);
         if (at == SPACE_GENERIC || at == SPACE_GLOBAL)
             global |= set & -set;
     }
@@ -225,14 +225,10 @@ bool access_find(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
     enum space space = addresses->space;
     u64 start = 0;
     if (space == SPACE_GENERIC) {
-        u64 address = access_address(addresses, first_lane(mask));
-        if (address - SHARED_WINDOW < WINDOW_BYTES) {
-            space = SPACE_SHARED;
-            start = SHARED_WINDOW;
-        } else if (address - LOCAL_WINDOW < WINDOW_BYTES) {
-            space = SPACE_LOCAL;
-            start = LOCAL_WINDOW;
-        }
+        const u64 address = access_address(addresses, first_lane(mask));
+        u64 offset = address;
+        space = window_space(exec->image->windows, space, &offset);
+        start = address - offset;
     }
     bool found = false;
     switch (space) {
@@ -285,7 +281,7 @@ void access_record(struct warp *warp, const struct chunk *chunk, u32 lane,
                    const struct addresses *addresses, const struct access *access, u32 bytes)
 {
     u64 address = access_address(addresses, lane);
-    enum space space = window_space(addresses->space, &address);
+    enum space space = window_space(warp->exec->image->windows, addresses->space, &address);
     if (UNLIKELY(bounds_dropped(warp->exec, access->at[lane])))
         return;
     struct exec_watcher *watcher = warp->exec->watcher;
@@ -459,10 +455,10 @@ bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chu
 
 static bool is_in_space(const struct warp *warp, u64 address, enum space space)
 {
-    if (address - SHARED_WINDOW < WINDOW_BYTES)
-        return space == SPACE_SHARED;
-    if (address - LOCAL_WINDOW < WINDOW_BYTES)
-        return space == SPACE_LOCAL;
+    u64 offset = address;
+    const enum space window = window_space(warp->exec->image->windows, SPACE_GENERIC, &offset);
+    if (window != SPACE_GENERIC)
+        return space == window;
     const struct allocation *found = memory_find(warp->exec->memory, address, 1);
     bool constant = found && found->read_only && found->kind == ALLOC_VARIABLE;
     return constant ? space == SPACE_CONST : space == SPACE_GLOBAL;

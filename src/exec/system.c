@@ -23,27 +23,36 @@ static bool read_guest(void *context, u64 address, void *to, u64 bytes)
     return from;
 }
 
-static const u32 frame_bytes[] = {
-    [SYSCALL_VPRINTF] = 24, [SYSCALL_ASSERTFAIL] = 40, [SYSCALL_MALLOC] = 16, [SYSCALL_FREE] = 8};
+/* Words of argument blocks, of the program's own size (ir/special.h). */
+static const u32 frame_words[] = {
+    [SYSCALL_VPRINTF] = 3, [SYSCALL_ASSERTFAIL] = 5, [SYSCALL_MALLOC] = 2, [SYSCALL_FREE] = 1};
+
+static u32 word_bytes(const struct warp *warp)
+{
+    return warp->exec->image->program->traits.address_bits == 32 ? 4 : 8;
+}
 
 static u8 *frame_of(struct warp *warp, u32 pc, u32 lane)
 {
     const struct inst *inst = warp_inst(warp, pc);
+    const u32 bytes = frame_words[inst->key] * word_bytes(warp);
     const struct step *step = &warp->exec->image->steps[pc];
     const u32 *row = chunk_row(&warp->chunks[lane / LANES], step, 0);
     u64 address = (u64)inst->imm + (row ? row[lane % LANES] : 0);
     if (row && inst->src[0].count > 1)
         address += (u64)row[warp->exec->image->warp_size + lane % LANES] << 32;
-    u8 *at = lane_pointer(warp, lane, SPACE_LOCAL, address, frame_bytes[inst->key]);
+    u8 *at = lane_pointer(warp, lane, SPACE_LOCAL, address, bytes);
     if (!at)
-        fault_memory(warp, pc, lane, address, frame_bytes[inst->key], 0);
+        fault_memory(warp, pc, lane, address, bytes, 0);
     return at;
 }
 
-static u64 word_at(const u8 *frame, u32 offset, u32 bytes)
+/* Word number `index` of an argument block. */
+static u64 word_at(const struct warp *warp, const u8 *frame, u32 index)
 {
+    const u32 bytes = word_bytes(warp);
     u64 value = 0;
-    memcpy(&value, frame + offset, bytes);
+    memcpy(&value, frame + index * bytes, bytes);
     return value;
 }
 
@@ -52,8 +61,8 @@ static bool call_printf(struct warp *warp, u32 pc, u32 lane, u8 *frame)
     struct exec *exec = warp->exec;
     struct lane_reader reader = {warp, lane};
     char *text = checked(malloc(FORMAT_MAX));
-    struct format_result result =
-        format_guest(read_guest, &reader, word_at(frame, 8, 8), word_at(frame, 16, 8), text);
+    struct format_result result = format_guest(read_guest, &reader, word_at(warp, frame, 1),
+                                               word_at(warp, frame, 2), word_bytes(warp), text);
     exec->stats.printf_calls++;
     if (!result.ok) {
         free(text);
@@ -75,20 +84,20 @@ static bool call_assert(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
     struct lane_reader reader = {warp, lane};
     char message[512], file[256], function[256];
     const struct {
-        u32 offset;
+        u32 index;
         char *text;
         size_t size;
     } strings[] = {
-        {0, message, sizeof message}, {8, file, sizeof file}, {24, function, sizeof function}};
+        {0, message, sizeof message}, {1, file, sizeof file}, {3, function, sizeof function}};
     for (u32 i = 0; i < ARRAY_LEN(strings); i++)
-        if (!format_string(read_guest, &reader, word_at(frame, strings[i].offset, 8),
+        if (!format_string(read_guest, &reader, word_at(warp, frame, strings[i].index),
                            strings[i].text, strings[i].size))
             memcpy(strings[i].text, "?", 2);
     const struct exec *exec = warp->exec;
     u32 thread = warp->index * exec->image->warp_size + lane;
     fault_at(warp, pc, lane, OUTCOME_ASSERT,
              "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file,
-             (u32)word_at(frame, 16, 4), function, warp->block->id[0], warp->block->id[1],
+             (u32)word_at(warp, frame, 2), function, warp->block->id[0], warp->block->id[1],
              warp->block->id[2], exec->tids[0][thread], exec->tids[1][thread],
              exec->tids[2][thread], message);
     return false;
@@ -97,7 +106,7 @@ static bool call_assert(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
 static void call_malloc(struct warp *warp, u8 *frame)
 {
     struct exec *exec = warp->exec;
-    u64 bytes = word_at(frame, 8, 8), address = 0;
+    u64 bytes = word_at(warp, frame, 1), address = 0;
     struct error error;
     exec->stats.malloc_calls++;
     if (bytes && exec->heap->used <= exec->limits->heap_bytes &&
@@ -105,13 +114,13 @@ static void call_malloc(struct warp *warp, u8 *frame)
         address = memory_allocate(exec->memory, bytes, ALLOC_HEAP, "malloc", &error);
     if (address)
         exec->heap->used += bytes;
-    memcpy(frame, &address, 8);
+    memcpy(frame, &address, word_bytes(warp));
 }
 
 static bool call_free(struct warp *warp, u32 pc, u32 lane, const u8 *frame)
 {
     struct exec *exec = warp->exec;
-    u64 address = word_at(frame, 0, 8);
+    u64 address = word_at(warp, frame, 0);
     if (!address)
         return true;
     const struct allocation *found = memory_find(exec->memory, address, 1);

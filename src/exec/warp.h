@@ -455,8 +455,8 @@ void isspace_step(struct warp *warp, struct step *step, struct chunk *chunk,
 /* The addresses of the lanes of an access. */
 struct addresses {
     const u32 *low, *high; /* words of the lanes' addresses; absent words read the zero row */
-    i64 add;               /* added to each of them */
-    bool wide;             /* 64-bit; otherwise a sum in a window wraps at 32 bits */
+    i64 add;               /* to each of them */
+    bool wide;             /* sums have 64 bits; otherwise they wrap at 2^32 */
     enum space space;
     u32 ignored; /* low bits that are ignored, where misalignment is no fault */
     u32 limit;   /* of the space, from the instruction's last scalar; all ones: none */
@@ -557,15 +557,15 @@ void src2_locate(const struct warp *warp, const struct step *step, const struct 
 bool pair_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 bool atomic_src2_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);
 
-/* Converts a generic address in a window to an address of that window's space. */
-static inline enum space window_space(enum space space, u64 *address)
+/* A generic address in a window becomes an address of that window's space. */
+static inline enum space window_space(const struct windows *windows, enum space space, u64 *address)
 {
-    if (space == SPACE_GENERIC && *address - SHARED_WINDOW < WINDOW_BYTES) {
-        *address -= SHARED_WINDOW;
+    if (space == SPACE_GENERIC && *address - windows->shared < WINDOW_BYTES) {
+        *address -= windows->shared;
         return SPACE_SHARED;
     }
-    if (space == SPACE_GENERIC && *address - LOCAL_WINDOW < WINDOW_BYTES) {
-        *address -= LOCAL_WINDOW;
+    if (space == SPACE_GENERIC && *address - windows->local < WINDOW_BYTES) {
+        *address -= windows->local;
         return SPACE_LOCAL;
     }
     return space;

@@ -127,7 +127,7 @@ struct load_range {
     u64 offset, bytes;
 };
 
-/* The loader patches constant-pool entries index and index + 1 with a 64-bit address. */
+/* The loader patches constant-pool entries index and index + 1 with the two words of an address. */
 struct constant_fixup {
     u32 index;
     enum relocation_kind kind;
@@ -156,6 +156,8 @@ struct traits {
                          * a fault; otherwise such loads give 0 and such stores are dropped, and
                          * the low bits of addresses are ignored */
     const struct register_names *names; /* NULL: R0, S0, P0 */
+    u32 address_bits;   /* of pointers: 32 or 64. The sum of a 32-bit address and an offset wraps at
+                         * 2^32 where they are 32; addresses of two registers have 64 in any case */
     bool canonical_nan; /* PTX: NaN results are 0x7fffffff (f16, bf16: 0x7fff), f64 keeps payloads;
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
 };

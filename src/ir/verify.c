@@ -51,7 +51,7 @@ static bool operand_fits(struct operand o, char letter)
     case 's':
         return scalar && o.count >= 1 && o.count <= 16;
     case 'a':
-        return o.kind == OPERAND_CONST ? o.count == 2 : value && o.count <= 2;
+        return o.kind == OPERAND_CONST ? o.count >= 1 && o.count <= 2 : value && o.count <= 2;
     default:
         return false;
     }

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    INSTRUCTIONS_PER_SECOND = 300 * 1000, /* host speed: only decides the order of points */
-    WARP_SIZE_SI = 64
+    INSTRUCTIONS_PER_SECOND = 300 * 1000 /* host speed: only decides the order of points */
 };
 
 /* ---- statistics ---- */
@@ -281,15 +280,15 @@ static bool add_program(struct plan *plan, const struct suite_row *row, struct a
                                error);
 }
 
-static bool make_key(struct plan *plan, const struct recipe *recipe, bool si, struct arena *arena,
-                     struct point *point, struct error *error)
+static bool make_key(struct plan *plan, const struct recipe *recipe, enum code_target target,
+                     struct arena *arena, struct point *point, struct error *error)
 {
     const struct suite_row *row = recipe->row;
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
     if (!row->kernel) /* kernels in files are compiled already */
-        add_text(&hash, plan->compilers[si]);
+        add_text(&hash, plan->compilers[target]);
     if (!add_program(plan, row, arena, &hash, error))
         return false;
     for (const char **word = plan->quick ? row->quick : row->arguments; *word; word++)
@@ -381,7 +380,7 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
         return false;
     point->configuration = arena_strdup(arena, resolved.json);
     make_words(plan, &recipe, arena, point);
-    return make_key(plan, &recipe, resolved.warp_size == WARP_SIZE_SI, arena, point, error);
+    return make_key(plan, &recipe, resolved.target, arena, point, error);
 }
 
 f64 plan_expected(const struct plan *plan, u64 number, struct arena *arena)
@@ -435,14 +434,14 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
 
 static void name_compilers(struct plan *plan)
 {
-    for (u32 si = 0; si < ARRAY_LEN(plan->compilers); si++) {
+    for (enum code_target target = CODE_PTX; target < CODE_TARGETS_END; target++) {
         struct toolchain toolchain;
         struct sha256 hash;
         const char *missing;
         sha256_start(&hash);
-        toolchain_find(&toolchain, plan->arena, plan->host->driver, si, &missing);
+        toolchain_find(&toolchain, plan->arena, plan->host->driver, target, &missing);
         toolchain_identify(&toolchain, &hash);
-        sha256_text(&hash, plan->compilers[si]);
+        sha256_text(&hash, plan->compilers[target]);
     }
 }
 

@@ -11,7 +11,7 @@
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
 
-#include "base/hash.h"
+#include "base/toolchain.h"
 #include "lab/experiment.h"
 #include <jansson.h>
 
@@ -48,7 +48,7 @@ struct plan {
     const struct lab_files *files;
     bool quick;
     char build[SHA256_TEXT];
-    char compilers[2][SHA256_TEXT]; /* hashes of the compilers for PTX, and for Southern Islands */
+    char compilers[CODE_TARGETS_END][SHA256_TEXT]; /* hashes of the compilers, by target */
     VEC(struct planned) experiments;
     u64 count; /* points, unwanted ones included */
     struct resolver *resolver;

@@ -23,7 +23,7 @@ struct kept_configuration {
 struct recent_result {
     char *shape, *values; /* values: of the keys that are set */
     char *json;
-    u32 warp_size;
+    enum code_target target;
 };
 
 struct hashed_file {
@@ -214,8 +214,9 @@ static const struct recent_result *resolve(struct resolver *resolver, const stru
     if (loaded)
         kept->shape = checked(strdup(shape));
     forget_result(one);
-    *one = (struct recent_result){shape, values, hd_config_json(kept->config),
-                                  hd_config_info(kept->config, &info, &own) ? info.lanes : 0};
+    *one = (struct recent_result){shape, values, hd_config_json(kept->config), CODE_PTX};
+    if (hd_config_info(kept->config, &info, &own))
+        one->target = code_target_of(info.lanes, info.address_bits);
     return one;
 }
 
@@ -232,7 +233,7 @@ bool resolver_configure(struct resolver *resolver, const struct recipe *recipe, 
         one = resolve(resolver, recipe, label, shape, values, error);
     }
     if (one)
-        *resolved = (struct resolved){one->json, one->warp_size};
+        *resolved = (struct resolved){one->json, one->target};
     return one;
 }
 

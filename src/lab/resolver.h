@@ -10,7 +10,7 @@
 #ifndef LAB_RESOLVER_H
 #define LAB_RESOLVER_H
 
-#include "base/hash.h"
+#include "base/toolchain.h"
 #include "lab/axis.h"
 
 struct resolver;
@@ -18,7 +18,7 @@ struct resolver;
 /* A resolved configuration; valid until the next call. */
 struct resolved {
     const char *json;
-    u32 warp_size;
+    enum code_target target; /* of its OpenCL programs */
 };
 
 struct resolver *resolver_create(void);

@@ -57,7 +57,7 @@ static bool plausible(const struct binary *binary)
     bool bitcode = binary->sections[SECTION_BITCODE].bytes != 0;
     bool code = binary->sections[SECTION_CODE].bytes != 0;
     bool kernels = binary->sections[SECTION_KERNELS].bytes != 0;
-    if (binary->target != BINARY_PTX && binary->target != BINARY_SI)
+    if (binary->target < CODE_PTX || binary->target >= CODE_TARGETS_END)
         return false;
     switch (binary->type) {
     case CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT:

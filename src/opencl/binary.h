@@ -6,7 +6,7 @@
  *   bytes 0-7   "HeddleCL"
  *   u32         version of this format
  *   u32         cl_program_binary_type
- *   u32         enum binary_target
+ *   u32         enum code_target (base/toolchain.h)
  *   u32         0
  *   u64[3]      bytes of each section
  *   64 digits   SHA-256 of all before it, with the sections after it
@@ -18,12 +18,7 @@
 #ifndef OPENCL_BINARY_H
 #define OPENCL_BINARY_H
 
-#include "base/types.h"
-
-enum binary_target {
-    BINARY_PTX = 1,
-    BINARY_SI
-};
+#include "base/toolchain.h"
 
 enum binary_section {
     SECTION_BITCODE,
@@ -34,7 +29,7 @@ enum binary_section {
 
 struct binary {
     u32 type;   /* cl_program_binary_type */
-    u32 target; /* enum binary_target */
+    u32 target; /* enum code_target */
     struct {
         const u8 *data;
         size_t bytes;

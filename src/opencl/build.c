@@ -97,7 +97,7 @@ static void run_device(const struct task *task, cl_device_id device)
     if (!task->program->source && !input_count)
         return; /* nothing to link for this device */
     const struct compiler_job job = {
-        .si = device->si,
+        .target = device->target,
         .embedded = device->info.block_shared_bytes < FULL_PROFILE_LOCAL,
         .type = task->type,
         .source = task->program->source,
@@ -347,8 +347,8 @@ struct hd_module *build_module(struct build *build, cl_device_id device, struct 
 {
     struct binary binary;
     if (!build->module && build->binary && binary_read(&binary, build->binary, build->binary_bytes))
-        build->module = hd_module_load(device->device, binary.sections[SECTION_CODE].data,
-                                       binary.sections[SECTION_CODE].bytes,
-                                       device->si ? "program.so" : "program.ptx", error);
+        build->module = hd_module_load(
+            device->device, binary.sections[SECTION_CODE].data, binary.sections[SECTION_CODE].bytes,
+            device->target == CODE_SI ? "program.so" : "program.ptx", error);
     return build->module;
 }

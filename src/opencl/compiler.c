@@ -30,6 +30,11 @@ struct work {
     bool approximate; /* float division and square root may be approximate */
 };
 
+static bool is_si(const struct work *work)
+{
+    return work->job->target == CODE_SI;
+}
+
 static void say_bytes(struct work *work, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -79,7 +84,7 @@ static void start(struct work *work)
 {
     work->words.count = 0;
     ADD(work, work->toolchain.clang, "-target");
-    if (work->job->si) {
+    if (is_si(work)) {
         ADD(work, "amdgcn-amd-amdhsa", "-mcpu=tahiti");
         if (work->toolchain.linker)
             ADD(work, "-B", work->toolchain.linker);
@@ -90,8 +95,9 @@ static void start(struct work *work)
             ADD(work, "-mllvm", "-amdgpu-simplify-libcall=0");
     } else /* sm_60: the first with all 64-bit atomics. DWARF 2: with later versions, LLVM 14
             * crashes on calls, whose descriptions PTX cannot express. */
-        ADD(work, "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang",
-            "-target-feature", "-Xclang", "+ptx60", "-Xclang", "-dwarf-version=2");
+        ADD(work, work->job->target == CODE_PTX32 ? "nvptx--nvidiacl" : "nvptx64--nvidiacl",
+            "-Xclang", "-target-cpu", "-Xclang", "sm_60", "-Xclang", "-target-feature", "-Xclang",
+            "+ptx60", "-Xclang", "-dwarf-version=2");
     ADD(work, "-nogpulib", "-O2", "-gline-tables-only", "-fdebug-compilation-dir=.",
         "-fno-crash-diagnostics", "-Wno-unused-command-line-argument");
 }
@@ -263,7 +269,7 @@ static bool link_inputs(struct work *work, bool library, const char *output)
 /* Patches the LLVM text in place, before code generation. */
 static bool mend_text(struct work *work, char *text, size_t length, const char *file)
 {
-    bool nulls = work->job->si && mend_nulls(text);
+    bool nulls = is_si(work) && mend_nulls(text);
     bool relaxed = mend_relaxed(text, &work->approximate);
     return !(nulls || relaxed) || scratch_write(&work->scratch, file, text, length);
 }
@@ -272,7 +278,7 @@ static bool mend_text(struct work *work, char *text, size_t length, const char *
 static bool inline_kernels(struct work *work, const char *text, const char *file)
 {
     size_t length;
-    char *mended = work->job->si ? NULL : mend_kernel_calls(text, &length);
+    char *mended = is_si(work) ? NULL : mend_kernel_calls(text, &length);
     bool written = mended && scratch_write(&work->scratch, file, mended, length);
     free(mended);
     return written;
@@ -280,7 +286,7 @@ static bool inline_kernels(struct work *work, const char *text, const char *file
 
 static void warn_of_compiler(struct work *work)
 {
-    if (!work->job->si && work->toolchain.version && work->toolchain.version < RIGHT_CLANG)
+    if (!is_si(work) && work->toolchain.version && work->toolchain.version < RIGHT_CLANG)
         say(work, arena_printf(work->arena,
                                "note: %s moves loads across barriers of PTX; Heddle's own "
                                "barrier() and fences prevent this, inline assembly in the program "
@@ -294,7 +300,7 @@ static void warn_of_compiler(struct work *work)
  */
 static bool parameters_right(struct work *work, const char *text)
 {
-    if (work->job->si || work->toolchain.version <= LAST_RIGHT_CLANG)
+    if (is_si(work) || work->toolchain.version <= LAST_RIGHT_CLANG)
         return true;
     for (const char *line = text; (line = strstr(line, "\ndefine ")); line++) {
         const char *end = line + 1 + strcspn(line + 1, "\n");
@@ -315,10 +321,10 @@ static bool generate(struct work *work, const char *text, bool optimize, const c
     ADD(work, "-x", "ir", "-o", output);
     if (!optimize)
         ADD(work, "-Xclang", "-disable-llvm-passes");
-    if (!work->job->si)
+    if (!is_si(work))
         add(work, "-S");
     /* the back end selects these instructions for all operations, not for each */
-    if (!work->job->si && work->approximate)
+    if (!is_si(work) && work->approximate)
         ADD(work, "-mllvm", "-nvptx-prec-divf32=0", "-mllvm", "-nvptx-prec-sqrtf32=0");
     add(work, text);
     return finish(work, NULL);
@@ -377,8 +383,7 @@ static u8 *make_bitcode(struct work *work, size_t *bytes)
 {
     const char *output = path(work, "out.bc");
     bool library = work->job->type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
-    struct binary binary = {.type = work->job->type,
-                            .target = work->job->si ? BINARY_SI : BINARY_PTX};
+    struct binary binary = {.type = work->job->type, .target = work->job->target};
     if (library ? !link_inputs(work, true, output) : !compile(work, true, output))
         return NULL;
     u8 *data = read_output(work, output, &binary.sections[SECTION_BITCODE].bytes);
@@ -396,8 +401,7 @@ static u8 *make_code(struct work *work, size_t *bytes)
     warn_of_compiler(work);
     if (work->job->source ? !compile(work, false, text_path) : !link_inputs(work, false, text_path))
         return NULL;
-    struct binary binary = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
-                            .target = work->job->si ? BINARY_SI : BINARY_PTX};
+    struct binary binary = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE, .target = work->job->target};
     size_t length;
     u8 *text = read_output(work, text_path, &length), *code = NULL, *result = NULL;
     if (text && drop_unused(work, text, &length, "out.ll") &&
@@ -406,7 +410,7 @@ static u8 *make_code(struct work *work, size_t *bytes)
         generate(work, text_path, inline_kernels(work, (char *)text, "out.ll"), code_path))
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {
-        if (!work->job->si)
+        if (!is_si(work))
             code = (u8 *)mend_fields((char *)code, &binary.sections[SECTION_CODE].bytes);
         char *kernels = llinfo_extract(work->arena, (char *)text, length);
         binary.sections[SECTION_CODE].data = code;
@@ -432,9 +436,9 @@ static void name_job(struct work *work, char key[SHA256_TEXT])
 {
     const struct compiler_job *job = work->job;
     struct sha256 hash;
-    const u32 facts[] = {
-        job->si,           job->embedded,       job->type,       job->source != NULL,
-        job->header_count, job->options->count, job->input_count};
+    const u32 facts[] = {job->target,         job->embedded,     job->type,
+                         job->source != NULL, job->header_count, job->options->count,
+                         job->input_count};
     sha256_start(&hash);
     sha256_add(&hash, facts, sizeof facts);
     hash_text(&hash, HEDDLE_VERSION);
@@ -523,7 +527,7 @@ void compiler_run(const struct compiler_job *job, struct compiler_result *result
     struct cache_entry kept;
     const char *missing;
     *result = (struct compiler_result){0};
-    if (!toolchain_find(&work.toolchain, work.arena, driver_file(), job->si, &missing)) {
+    if (!toolchain_find(&work.toolchain, work.arena, driver_file(), job->target, &missing)) {
         say(&work, arena_printf(work.arena,
                                 "error: %s not found; is Heddle completely installed?\n", missing));
     } else if (work.toolchain.version && work.toolchain.version < OLDEST_CLANG) {

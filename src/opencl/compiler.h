@@ -26,7 +26,8 @@ struct compiler_input {
 };
 
 struct compiler_job {
-    bool si, embedded;           /* Southern Islands (else PTX); embedded profile */
+    enum code_target target;
+    bool embedded;               /* embedded profile */
     cl_program_binary_type type; /* of the result */
     const char *source;          /* NULL: only link the inputs */
     const struct options *options;

@@ -37,7 +37,7 @@ cl_device_id device_create(struct hd_config *config)
     cl_device_id device = object_create(KIND_DEVICE, sizeof *device);
     device->config = config;
     device->info = info;
-    device->si = info.lanes == 64;
+    device->target = code_target_of(info.lanes, info.address_bits);
     return device;
 }
 

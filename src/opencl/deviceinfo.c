@@ -31,7 +31,8 @@ static const char embedded_extensions[] =
 /* clang flushes float subnormals on Southern Islands, since its fast instructions do. */
 static cl_device_fp_config single_config(const struct _cl_device_id *device)
 {
-    return CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA | (device->si ? 0 : CL_FP_DENORM);
+    return CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA |
+           (device->target == CODE_SI ? 0 : CL_FP_DENORM);
 }
 
 enum { /* everything that cl_khr_fp64 requires */
@@ -180,7 +181,7 @@ static cl_int tell_memory(const struct _cl_device_id *device, cl_device_info nam
     case CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE:
         return QUERY_VALUE(query, cl_uint, MEM_ALIGN);
     case CL_DEVICE_ADDRESS_BITS:
-        return QUERY_VALUE(query, cl_uint, 64);
+        return QUERY_VALUE(query, cl_uint, info->address_bits);
     default:
         return tell_kind(device, name, query);
     }

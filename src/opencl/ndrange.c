@@ -36,17 +36,25 @@ struct ndrange_launch {
 
 /* ---- sizes ---- */
 
-/* `most`: the largest global ID. */
-static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offset,
-                          const size_t *global, u64 most)
+static u64 largest(u32 bits)
 {
+    return bits == 32 ? UINT32_MAX : UINT64_MAX;
+}
+
+/* Sizes fit into size_t of the device, and so do all global IDs; those of Southern Islands code have
+ * 32 bits. */
+static cl_int read_global(struct shape *shape, cl_uint dims, const size_t *offset,
+                          const size_t *global, cl_device_id device)
+{
+    const u64 longest = largest(device->info.address_bits);
+    const u64 most = device->target == CODE_SI ? UINT32_MAX : longest;
     if (dims < 1 || dims > 3)
         return CL_INVALID_WORK_DIMENSION;
     if (!global)
         return CL_INVALID_GLOBAL_WORK_SIZE;
     *shape = (struct shape){.dims = dims, .global = {1, 1, 1}, .local = {1, 1, 1}};
     for (u32 i = 0; i < dims; i++) {
-        if (!global[i])
+        if (!global[i] || global[i] > longest)
             return CL_INVALID_GLOBAL_WORK_SIZE;
         shape->global[i] = global[i];
     }
@@ -305,7 +313,7 @@ static cl_int read_shape(struct shape *shape, cl_kernel kernel, cl_device_id dev
 {
     const struct kernel_code *code = kernel_code(kernel, device);
     const size_t *required = kernel->info->required;
-    cl_int status = read_global(shape, dims, offset, global, device->si ? UINT32_MAX : UINT64_MAX);
+    cl_int status = read_global(shape, dims, offset, global, device);
     if (status != CL_SUCCESS)
         return status;
     if (local || required[0])

@@ -37,6 +37,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/toolchain.h"
 #include "heddle/heddle.h"
 
 #include <pthread.h>
@@ -156,7 +157,7 @@ struct _cl_device_id {
     struct object object;
     struct hd_config *config;
     struct hd_machine_info info;
-    bool si;                  /* it runs Southern Islands code, else PTX */
+    enum code_target target;  /* what its kernels are compiled to */
     struct hd_device *device; /* opened with the first context; NULL before */
     u64 now_ps;               /* simulated time of all commands so far */
     bool busy;                /* O2 */

@@ -4,6 +4,8 @@
 #include "opencl/binary.h"
 #include "opencl/llinfo.h"
 
+#include <stdio.h>
+
 static void build_start(struct build *build)
 {
     *build = (struct build){.status = CL_BUILD_NONE,
@@ -119,15 +121,30 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return made(errcode_ret, program);
 }
 
+/* Says why a binary cannot be used, as drivers do: to the context's callback and on standard error. */
+static void explain_binary(cl_context context, cl_device_id device, enum code_target target)
+{
+    char line[256];
+    snprintf(line, sizeof line, "the program binary is %s, but device %s runs %s%s",
+             code_target_name(target), device->info.name, code_target_name(device->target),
+             target != CODE_SI && device->target != CODE_SI ? " (gpu.address_bits)" : "");
+    fprintf(stderr, "heddle: %s\n", line);
+    context_notify(context, line);
+}
+
 /* Checks one binary: CL_SUCCESS, or an error. */
-static cl_int check_binary(cl_device_id device, const unsigned char *data, size_t bytes)
+static cl_int check_binary(cl_context context, cl_device_id device, const unsigned char *data,
+                           size_t bytes)
 {
     struct binary binary;
     if (!data || !bytes)
         return CL_INVALID_VALUE;
     if (!binary_read(&binary, data, bytes))
         return CL_INVALID_BINARY;
-    return binary.target == (device->si ? BINARY_SI : BINARY_PTX) ? CL_SUCCESS : CL_INVALID_BINARY;
+    if (binary.target == device->target)
+        return CL_SUCCESS;
+    explain_binary(context, device, binary.target);
+    return CL_INVALID_BINARY;
 }
 
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
@@ -144,7 +161,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(
             return failed(errcode_ret, CL_INVALID_DEVICE);
     cl_int status = CL_SUCCESS;
     for (cl_uint i = 0; i < num_devices; i++) {
-        cl_int one = check_binary(device_list[i], binaries[i], lengths[i]);
+        cl_int one = check_binary(context, device_list[i], binaries[i], lengths[i]);
         if (binary_status)
             binary_status[i] = one;
         if (status == CL_SUCCESS)

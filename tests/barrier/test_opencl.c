@@ -1,6 +1,6 @@
 /*
  * Barriers in local memory through the OpenCL driver, with every clang that is installed, for PTX
- * and Southern Islands code. Each compiler has a process of its own (`test-barrier-opencl run`),
+ * with 64-bit and 32-bit addresses and for Southern Islands code. Each compiler has a process of its own (`test-barrier-opencl run`),
  * because the driver chooses it once.
  */
 #include "interpreter.h"
@@ -70,11 +70,18 @@ static int run_all(void)
 
 /* ---- compilers and machines ---- */
 
-static int run_with(const char *self, const char *clang, const char *machine, const char *rocm)
+static int run_with(const char *self, const char *clang, const char *machine, int address_bits,
+                    const char *rocm)
 {
     int status;
-    printf("%s on %s%s\n", clang, machine, rocm ? " with libclc" : "");
+    char settings[128];
+    printf("%s on %s, %d-bit addresses%s\n", clang, machine, address_bits,
+           rocm ? " with libclc" : "");
     fflush(stdout);
+    /* the limit: wrong code may never end */
+    snprintf(settings, sizeof settings, "launch.max_instructions=1000000;gpu.address_bits=%d",
+             address_bits);
+    setenv("HEDDLE_SET", settings, 1);
     setenv("HEDDLE_CLANG", clang, 1);
     setenv("HEDDLE_MACHINE", machine, 1);
     if (rocm)
@@ -98,19 +105,19 @@ int main(int argc, char **argv)
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
         return 1;
     setenv("HEDDLE_FUNCTIONAL", "1", 1);
-    setenv("HEDDLE_SET", "launch.max_instructions=1000000", 1); /* wrong code may never end */
     for (int version = 14; version < 40; version++) {
         snprintf(path, sizeof path, "/usr/bin/clang-%d", version);
         if (access(path, X_OK))
             continue;
         tried++;
-        failed += run_with(self, path, "generic", NULL);
+        failed += run_with(self, path, "generic", 64, NULL);
+        failed += run_with(self, path, "generic", 32, NULL);
         snprintf(path, sizeof path, "/usr/bin/ld.lld-%d", version);
         if (access(path, X_OK))
             continue;
         snprintf(path, sizeof path, "/usr/bin/clang-%d", version);
-        failed += run_with(self, path, "generic64", NULL);
-        failed += run_with(self, path, "generic64", "/nonexistent");
+        failed += run_with(self, path, "generic64", 64, NULL);
+        failed += run_with(self, path, "generic64", 64, "/nonexistent");
     }
     printf("%d compilers, %d failures\n", tried, failed);
     return !tried || failed;

@@ -50,7 +50,7 @@ static void text(struct arena *arena, const u8 *data, size_t size)
 /* A binary as it comes, and one that holds these bytes as they went in. */
 static void binary(struct arena *arena, const u8 *data, size_t size)
 {
-    struct binary read, made = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE, .target = BINARY_PTX};
+    struct binary read, made = {.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE, .target = CODE_PTX};
     if (binary_read(&read, data, size))
         for (u32 i = 0; i < SECTION_COUNT; i++)
             require(read.sections[i].data + read.sections[i].bytes <= data + size);

@@ -365,7 +365,7 @@ static void lists(struct test *t)
 }
 
 const struct kernel_case cuda_flow_cases[] = {
-    {"cuda/structs", "by_value", by_value, 0},
+    {"cuda/structs", "by_value", by_value, CASE_LAYOUT},
     {"cuda/structs", "unions", unions, 0},
     {"cuda/structs", "records", records, 0},
     {"cuda/control", "switches", switches, 0},
@@ -373,7 +373,7 @@ const struct kernel_case cuda_flow_cases[] = {
     {"cuda/control", "jumps", jumps, 0},
     {"cuda/assembly", "jump_table", jump_table, 0},
     {"cuda/control", "leavers", leavers, 0},
-    {"cuda/calls", "plain_calls", plain_calls, 0},
+    {"cuda/calls", "plain_calls", plain_calls, CASE_LAYOUT},
     {"cuda/calls", "recursion", recursion, 0},
     {"cuda/calls", "sort_private", sort_private, 0},
     {"cuda/calls", "pointers", pointers, 0},

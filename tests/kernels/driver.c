@@ -2,7 +2,7 @@
  * Runs every kernel case, as every file it was compiled to, in every configuration, each on a fresh
  * device.
  *
- *   kernels --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]...
+ *   kernels --source DIR [--ptx DIR|--narrow DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]...
  *           [--exact|--armed] [--quick]
  *           [--list] [-v]
  *
@@ -12,7 +12,8 @@
  * --part K/N runs each Nth case, from the Kth on.
  *
  * --source is tests/kernels. --ptx takes the PTX of the CUDA files from another directory (made by
- * another compiler) and runs only cases that have a file there. --form runs one of ptx, clang14,
+ * another compiler) and runs only cases that have a file there. --narrow takes all PTX, with 32-bit
+ * addresses, from below a directory that scripts/compile-kernels --narrow has made. --form runs one of ptx, clang14,
  * clang19, v4, debug (scripts/compile-kernels says what they are), or si, all but the first. --set
  * replaces the standard configurations by one. --only runs cases whose file or name contains the
  * text.
@@ -56,6 +57,14 @@ static const struct setup setups[] = {
     {"warp 64", {"ptx.optimize=false", "exec.simd=portable", "core.warp_size=64", LIMIT}, 64},
     {"warp 64 optimised", {"ptx.optimize=true", "exec.simd=auto", "core.warp_size=64", LIMIT}, 64},
 };
+/* PTX with 32-bit addresses (--narrow). */
+#define NARROW "gpu.address_bits=32"
+static const struct setup narrow_setups[] = {
+    {"plain", {"ptx.optimize=false", "exec.simd=auto", NARROW, LIMIT}, 32},
+    {"optimised", {"ptx.optimize=true", "exec.simd=auto", NARROW, LIMIT}, 32},
+    {"portable", {"ptx.optimize=false", "exec.simd=portable", NARROW, LIMIT}, 32},
+    {"portable optimised", {"ptx.optimize=true", "exec.simd=portable", NARROW, LIMIT}, 32},
+};
 /* Code objects need warps of 64, and no setting of PTX concerns them. */
 static const struct setup si_setups[] = {
     {"SI", {"exec.simd=auto", LIMIT}, 64, "generic64"},
@@ -63,7 +72,7 @@ static const struct setup si_setups[] = {
 };
 
 struct options {
-    const char *source, *ptx, *form, *only;
+    const char *source, *ptx, *narrow, *form, *only;
     struct setup custom;
     unsigned custom_count;
     bool list, verbose, exact, armed, quick;
@@ -93,6 +102,8 @@ static bool has_form(const struct options *o, const struct kernel_case *c, const
 {
     if (o->form && strcmp(o->form, form->name) != 0 && !(form->si && strcmp(o->form, "si") == 0))
         return false;
+    if (o->narrow)
+        return !form->si && !(c->flags & (CASE_SI | CASE_ROCM | CASE_CLANG | CASE_LAYOUT));
     if (!form->si)
         return !(c->flags & (CASE_SI | CASE_ROCM)) &&
                (!o->ptx || (strncmp(c->file, "cuda/", 5) == 0 && !(c->flags & CASE_CLANG)));
@@ -103,7 +114,10 @@ static bool has_form(const struct options *o, const struct kernel_case *c, const
 static void path_of(const struct options *o, const struct kernel_case *c, const struct form *form,
                     char *path, size_t size)
 {
-    if (o->ptx)
+    if (o->narrow)
+        snprintf(path, size, "%s/%s.%s.ptx", o->narrow, c->file,
+                 strncmp(c->file, "cuda/", 5) == 0 ? "cu" : "cl");
+    else if (o->ptx)
         snprintf(path, size, "%s/%s.ptx", o->ptx, c->file + strlen("cuda/"));
     else
         snprintf(path, size, "%s/%s%s", o->source, c->file, form->extension);
@@ -190,6 +204,7 @@ static struct test *begin(const struct options *o, const struct form *form,
     t->random = 20240u;
     t->warp = setup->warp;
     t->si = form->si;
+    t->narrow = o->narrow;
     t->source = o->source;
     t->timed = timed;
     t->quick = o->quick;
@@ -289,8 +304,10 @@ static void run_case(const struct options *o, const struct kernel_case *c, const
 static void run_form(const struct options *o, const struct kernel_case *c, const struct form *form,
                      struct totals *totals)
 {
-    const struct setup *list = form->si ? si_setups : setups;
-    size_t count = form->si ? sizeof si_setups / sizeof *si_setups : sizeof setups / sizeof *setups;
+    const struct setup *list = form->si ? si_setups : o->narrow ? narrow_setups : setups;
+    size_t count = form->si    ? sizeof si_setups / sizeof *si_setups
+                   : o->narrow ? sizeof narrow_setups / sizeof *narrow_setups
+                               : sizeof setups / sizeof *setups;
     if (!has_form(o, c, form))
         return;
     bool custom = o->custom_count || o->custom.machine;
@@ -338,6 +355,8 @@ static bool parse(struct options *o, int argc, char **argv)
             o->source = argv[++i];
         } else if (strcmp(argv[i], "--ptx") == 0) {
             o->ptx = argv[++i];
+        } else if (strcmp(argv[i], "--narrow") == 0) {
+            o->narrow = argv[++i];
         } else if (strcmp(argv[i], "--form") == 0) {
             o->form = argv[++i];
         } else if (strcmp(argv[i], "--part") == 0) {
@@ -367,7 +386,8 @@ int main(int argc, char **argv)
     struct totals totals = {0};
     if (!parse(&o, argc, argv)) {
         fprintf(stderr,
-                "usage: %s --source DIR [--ptx DIR] [--form NAME] [--only TEXT] [--machine NAME]"
+                "usage: %s --source DIR [--ptx DIR|--narrow DIR] [--form NAME] [--only TEXT] "
+                "[--machine NAME]"
                 " [--exact|--armed] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;

@@ -169,11 +169,21 @@ struct hd_arg local_at(struct test *t, const char *kernel, u32 offset)
     if (k)
         hd_kernel_info(k, &info);
     *place = (info.shared_bytes + 15) / 16 * 16 + offset;
-    return (struct hd_arg){place, t->si ? 4 : 8};
+    return (struct hd_arg){place, t->si || t->narrow ? 4 : 8};
+}
+
+/* Addresses among the arguments of code with 32-bit addresses get its size. */
+static void narrow_args(struct hd_kernel *kernel, struct hd_arg *args, size_t count)
+{
+    struct hd_kernel_info info;
+    hd_kernel_info(kernel, &info);
+    for (size_t i = 0; i < count && i < info.param_count; i++)
+        if (args[i].size == sizeof(hd_address) && info.params[i].size == 4)
+            args[i].size = 4;
 }
 
 void launch(struct test *t, const char *kernel, struct hd_dim grid, struct hd_dim block, u32 shared,
-            const struct hd_arg *args, size_t count)
+            struct hd_arg *args, size_t count)
 {
     struct hd_error error;
     if (t->failed)
@@ -183,6 +193,8 @@ void launch(struct test *t, const char *kernel, struct hd_dim grid, struct hd_di
         fail_api(t, "hd_kernel_find", &error);
         return;
     }
+    if (t->narrow)
+        narrow_args(k, args, count);
     if (!hd_launch(k, grid, block, shared, args, count, &t->result, &error))
         fail_api(t, "hd_launch", &error);
     else if (!t->fault && t->result.outcome != HD_DONE)

@@ -30,6 +30,7 @@ struct test {
     const char *source; /* tests/kernels */
     u32 warp;           /* threads of a warp in this run */
     bool si;            /* a code object of Southern Islands, not PTX */
+    bool narrow;        /* PTX with 32-bit addresses */
     bool timed;         /* in time */
     bool quick;         /* and not for long */
     bool content;       /* with content (timing.content) */
@@ -46,13 +47,15 @@ struct test {
 };
 
 enum case_flags {
-    CASE_WARP32 = 1, /* the kernel relies on warps of 32 */
-    CASE_CLANG = 2,  /* only for the committed PTX: depends on how it was compiled */
-    CASE_SI = 4,     /* no PTX: libclc for it lacks something */
-    CASE_ROCM = 8,   /* only clang-19 with the ROCm library: libclc lacks something */
-    CASE_ORDER = 16, /* what it counts depends on the order in which warps run */
-    CASE_LONG = 32,  /* runs long in time */
-    CASE_WIDE = 64,  /* its blocks have 1,024 threads: more than some machines allow */
+    CASE_WARP32 = 1,   /* the kernel relies on warps of 32 */
+    CASE_CLANG = 2,    /* only for the committed PTX: depends on how it was compiled */
+    CASE_SI = 4,       /* no PTX: libclc for it lacks something */
+    CASE_ROCM = 8,     /* only clang-19 with the ROCm library: libclc lacks something */
+    CASE_ORDER = 16,   /* what it counts depends on the order in which warps run */
+    CASE_LONG = 32,    /* runs long in time */
+    CASE_WIDE = 64,    /* its blocks have 1,024 threads: more than some machines allow */
+    CASE_LAYOUT = 128, /* its structures differ for 32-bit addresses, where clang aligns 64-bit
+                        * members to 4 bytes, as on i386, and accesses them as if to 8 */
 };
 
 struct kernel_case {
@@ -103,7 +106,7 @@ struct hd_arg local_at(struct test *t, const char *kernel, u32 offset);
     launch(t, kernel, grid, block, shared, (struct hd_arg[]){__VA_ARGS__}, \
            sizeof((struct hd_arg[]){__VA_ARGS__}) / sizeof(struct hd_arg))
 void launch(struct test *t, const char *kernel, struct hd_dim grid, struct hd_dim block, u32 shared,
-            const struct hd_arg *args, size_t count);
+            struct hd_arg *args, size_t count);
 
 /* Exact: n elements of `size` bytes. */
 void same(struct test *t, const char *what, const void *got, const void *want, size_t n,

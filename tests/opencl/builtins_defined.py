@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every function of OpenCL C 1.2 without images is there: a program that calls each overload that
-the compiler's own header declares links, for both targets.
+the compiler's own header declares links, for every target.
 
     builtins_defined.py CLANG FOLDER-OF-OUR-LIBRARY FOLDER-OF-LIBCLC SCRATCH
 """
@@ -12,6 +12,8 @@ import sys
 TARGETS = {
     'ptx': (['nvptx64--nvidiacl', '-Xclang', '-target-cpu', '-Xclang', 'sm_60',
              '-Xclang', '-target-feature', '-Xclang', '+ptx60'], 'nvptx64--nvidiacl.bc'),
+    'ptx32': (['nvptx--nvidiacl', '-Xclang', '-target-cpu', '-Xclang', 'sm_60',
+               '-Xclang', '-target-feature', '-Xclang', '+ptx60'], 'nvptx--nvidiacl.bc'),
     'si': (['amdgcn-amd-amdhsa', '-mcpu=tahiti'], 'amdgcn--amdhsa.bc'),
 }
 EXTENSIONS = '-cl-ext=-all,' + ','.join('+cl_khr_' + name for name in [

@@ -1,7 +1,7 @@
 """A workload program on Heddle, with time at the quick size and without at the default size.
 
-on_heddle.py PROGRAM MANIFEST FOLDER-FOR-FILES [MACHINE...]; with machines only those, of 64 lanes, beside
-generic64. Machines with the same code must give the same bits,
+on_heddle.py PROGRAM MANIFEST FOLDER-FOR-FILES [--narrow | MACHINE...]; with machines only those, of 64
+lanes, beside generic64; with --narrow gtx480 with 32-bit addresses, quick. Machines with the same code must give the same bits,
 whatever their timing, unless the manifest says that order matters; those with other code (Southern
 Islands) pass by the program's own check.
 """
@@ -42,6 +42,11 @@ def compare_wide(machines):
             sys.exit(f"{name}: results on {other} differ in bits from those on generic64")
 
 
+if sys.argv[4:] == ["--narrow"]:
+    os.environ["HEDDLE_SET"] = "gpu.address_bits=32"
+    if run("gtx480", False, "--quick") != run("gtx480", True, "--quick") and not order_dependent:
+        sys.exit(f"{name}: results with 32-bit addresses differ in bits with and without timing")
+    sys.exit()
 if len(sys.argv) > 4:
     compare_wide(sys.argv[4:])
     sys.exit()

@@ -11,7 +11,7 @@
         type old;                                                          \
         __asm__ volatile("atom." #space "." instruction " %0, [%1], %2;"   \
                          : "=l"(old)                                       \
-                         : "l"(p), "l"(value)                              \
+                         : ADDRESS(p), "l"(value)                          \
                          : "memory");                                      \
         return old;                                                        \
     }

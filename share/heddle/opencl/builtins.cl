@@ -55,6 +55,15 @@
     CONVERT_2(T, s, A, 8, 4, 4)                                                            \
     CONVERT_2(T, s, A, 16, 8, 8)
 
+/* Addresses in inline assembly of PTX: register constraint and type. */
+#if __SIZEOF_POINTER__ == 4
+#define ADDRESS "r"
+#define ADDRESS_TYPE "u32"
+#else
+#define ADDRESS "l"
+#define ADDRESS_TYPE "u64"
+#endif
+
 #include "workitem.cl"
 #ifndef HD_ROCM
 #include "barrier.cl"

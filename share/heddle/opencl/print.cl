@@ -22,8 +22,8 @@ static hd_print_place print_buffer(void)
 static ulong constant_address(const volatile constant void *p)
 {
 #ifdef __NVPTX__
-    ulong address;
-    __asm__("cvta.const.u64 %0, %1;" : "=l"(address) : "l"(p));
+    size_t address;
+    __asm__("cvta.const." ADDRESS_TYPE " %0, %1;" : "=" ADDRESS(address) : ADDRESS(p));
     return address;
 #else
     return (ulong)p;

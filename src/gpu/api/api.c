@@ -198,6 +198,7 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
     const struct host_params *host = config_params(from, &host_component);
     const struct l1d_params *l1d = config_params(from, &l1d_component);
     const struct l2_params *l2 = config_params(from, &l2_component);
+    const u64 memory = memory_room(gpu->memory_bytes, gpu->address_bits);
     *info = (struct hd_machine_info){
         .name = config_machine(from),
         .functional = timing->functional,
@@ -212,8 +213,9 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
         .l1_bytes = l1d->global || l1d->local ? l1d->sets * l1d->ways * l1d->line_bytes : 0,
         .l2_bytes = l2->channels * l2->slices * l2->sets * l2->ways * l2->line_bytes,
         .line_bytes = l2->line_bytes,
-        .memory_bytes = gpu->memory_bytes,
-        .allocation_bytes = MIN(gpu->memory_bytes, MEMORY_MAX_ALLOCATION),
+        .address_bits = gpu->address_bits,
+        .memory_bytes = memory,
+        .allocation_bytes = MIN(memory, MEMORY_MAX_ALLOCATION),
         .core_mhz = clock->core_mhz,
         .copy_gbps = host->copy_gbps,
         .copy_ns = host->copy_ns,
@@ -280,7 +282,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
         api_fail(error, &inner);
         return NULL;
     }
-    device->memory = memory_create(device->gpu->memory_bytes);
+    device->memory = memory_create(device->gpu->memory_bytes, device->gpu->address_bits);
     const struct memory_params *memory = config_params(device->config, &memory_component);
     device->bounds = memory->bounds ? bounds_create() : NULL;
     device->mechanism_totals = mechanism_stats_create(&device->mechanisms);

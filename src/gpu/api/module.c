@@ -45,6 +45,19 @@ static bool check_width(const struct hd_device *device, u32 lanes, const char *n
                      lanes, config_machine(device->config), device->core->warp_size, lanes);
 }
 
+/* Checks the size of addresses. Wider ones than the machine's are no obstacle: all its memory is
+ * where they reach. */
+static bool check_addresses(const struct hd_device *device, u32 bits, const char *name,
+                            struct error *error)
+{
+    if (bits >= device->gpu->address_bits)
+        return true;
+    return error_set(error, ERROR_USAGE, name,
+                     "this code has %u-bit addresses, but the memory of machine '%s' begins beyond "
+                     "them: compile it for %u-bit addresses, or set gpu.address_bits=%u",
+                     bits, config_machine(device->config), device->gpu->address_bits, bits);
+}
+
 static struct hd_module *module_create(struct hd_device *device, struct program *program,
                                        const char *name, bool raw, struct error *error)
 {
@@ -55,6 +68,7 @@ static struct hd_module *module_create(struct hd_device *device, struct program 
     module->next = device->modules;
     device->modules = module;
     if (!check_width(device, program->traits.warp_size, name, error) ||
+        !check_addresses(device, program->traits.address_bits, name, error) ||
         (!raw && !module_place(module, error))) {
         hd_module_unload(module);
         return NULL;

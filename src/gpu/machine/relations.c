@@ -277,11 +277,20 @@ static bool check_time(const struct config *config, struct error *error)
 bool relations_check(const struct config *config, struct error *error)
 {
     const struct core_params *core = config_params(config, &core_component);
+    const struct gpu_params *gpu = config_params(config, &gpu_component);
     const struct timing_params *timing = config_params(config, &timing_component);
     if (!config_settled(config, error))
         return false;
     if (core->warp_size != 32 && core->warp_size != 64)
         return error_set(error, ERROR_USAGE, "", "core.warp_size is %u: expected 32 or 64",
                          core->warp_size);
+    if (gpu->address_bits != 32 && gpu->address_bits != 64)
+        return error_set(error, ERROR_USAGE, "", "gpu.address_bits is %u: expected 32 or 64",
+                         gpu->address_bits);
+    if (gpu->address_bits == 32 && core->warp_size == 64)
+        return error_set(
+            error, ERROR_USAGE, "",
+            "gpu.address_bits is 32, but warps have 64 lanes (core.warp_size): machines "
+            "for Southern Islands code have 64-bit addresses");
     return timing->functional || check_time(config, error);
 }

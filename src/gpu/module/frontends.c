@@ -23,7 +23,7 @@ static bool any(const void *data, size_t bytes)
 static struct program *load_ptx(const struct hd_device *device, const void *data, size_t bytes,
                                 const char *name, struct error *error)
 {
-    return ptx_compile(data, bytes, name, device->ptx, error);
+    return ptx_compile(data, bytes, name, device->ptx, device->gpu->address_bits, error);
 }
 
 static struct program *load_si(const struct hd_device *device, const void *data, size_t bytes,

@@ -6,7 +6,7 @@
  * their counts are added up; time.c runs them in timing mode. The registers of a wave are set from
  * the state before it runs and copied back afterwards, so the state always matches the dump.
  *
- *  - Code is at the start of device memory (MEMORY_BASE), or after what the state has put there.
+ *  - Code is at the start of device memory (memory_base), or after what the state has put there.
  *  - Adjacent regions are one piece of memory: an access may cross their border.
  *  - The PC of an ended wave is the instruction that ended it.
  */

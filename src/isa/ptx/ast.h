@@ -152,7 +152,7 @@ struct ptx_module {
     const char *file;
     u32 version_major, version_minor;
     const char *target; /* "sm_75" */
-    u32 address_size;   /* 32 or 64 */
+    u32 address_size;   /* 32 or 64; 0: the text does not say */
     struct ptx_declaration *variables;
     u32 variable_count;
     struct ptx_function *functions; /* definitions and declarations in order */

@@ -64,13 +64,18 @@ static void lower_free(struct lower *l)
 }
 
 struct program *ptx_lower(const struct ptx_module *module, const struct ptx_params *params,
-                          struct error *error)
+                          u32 address_bits, struct error *error)
 {
     struct arena *arena = arena_create();
     struct program *program = arena_new(arena, struct program);
     program->arena = arena;
     program->traits = (struct traits){
-        .inst_bytes = 8, .even_pairs = true, .window_faults = true, .canonical_nan = true};
+        .inst_bytes = 8,
+        .even_pairs = true,
+        .window_faults = true,
+        .address_bits = module->address_size ? module->address_size : address_bits,
+        .canonical_nan = true,
+    };
     program->file = arena_strdup(arena, module->file);
     struct lower l = {.arena = arena_create(),
                       .module = module,

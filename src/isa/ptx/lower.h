@@ -137,6 +137,16 @@ struct lower {
     VEC(struct block) blocks;
 };
 
+/* Registers of an address of this program. */
+static inline u32 lower_address_words(const struct lower *l)
+{
+    return l->program->traits.address_bits == 32 ? 1 : 2;
+}
+static inline const struct windows *lower_windows(const struct lower *l)
+{
+    return windows_of(l->program->traits.address_bits);
+}
+
 struct label {
     const char *name;
     struct ptx_place place;

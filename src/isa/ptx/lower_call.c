@@ -453,7 +453,7 @@ static bool emit_call(struct fn *fn, const struct ptx_instruction *in, const str
     }
     struct operand target = operand_none();
     if (call->function < 0) {
-        enum type type = fn->l->module->address_size == 32 ? TYPE_U32 : TYPE_U64;
+        enum type type = lower_address_words(fn->l) == 1 ? TYPE_U32 : TYPE_U64;
         if (!lower_source(fn, call->target, type, FIT_EXACT, &target))
             return false;
     }

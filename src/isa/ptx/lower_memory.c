@@ -52,6 +52,7 @@ static bool symbol_address(struct fn *fn, const struct ptx_operand *o, int said,
     switch (symbol->kind) {
     case SYMBOL_VARIABLE:
         out->base = const_address(fn->l, RELOC_VARIABLE, symbol->index, 0);
+        out->base.count = lower_address_words(fn->l) & 3;
         break;
     case SYMBOL_SHARED:
         out->imm += (i64)(symbol->is_dynamic ? fn->unit->dynamic_base : symbol->offset);
@@ -339,9 +340,8 @@ bool lower_isspacep(struct fn *fn, struct match *m)
     struct operand dst, src;
     if (!operand_count_is(fn, m->in, 2, 2) || !lower_mask_dest(fn, &m->in->operands[0], &dst))
         return false;
-    if (fn->l->module->address_size == 32)
-        return lower_unsupported_text(fn, m->in, "32-bit generic addresses");
-    if (!lower_source(fn, &m->in->operands[1], TYPE_B64, FIT_EXACT, &src))
+    enum type type = lower_address_words(fn->l) == 1 ? TYPE_B32 : TYPE_B64;
+    if (!lower_source(fn, &m->in->operands[1], type, FIT_EXACT, &src))
         return false;
     if (dst.kind == OPERAND_NONE)
         dst = operand_make(OPERAND_MASK, mask_new(fn), 1);

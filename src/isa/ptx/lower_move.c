@@ -348,12 +348,12 @@ bool lower_policy(struct fn *fn, struct match *m)
 static u64 param_window(struct fn *fn)
 {
     if (!fn->out->is_kernel)
-        return LOCAL_WINDOW;
+        return lower_windows(fn->l)->local;
     if (fn->param_copy == UINT32_MAX) {
         fn->param_copy = (u32)align_up(fn->frame, 16);
         fn->frame = fn->param_copy + (u32)align_up(fn->out->param_bytes, 16);
     }
-    return LOCAL_WINDOW + fn->param_copy;
+    return lower_windows(fn->l)->local + fn->param_copy;
 }
 
 /* cvta.space (key 0): to a generic address; cvta.to.space (key 1): from one. */
@@ -362,24 +362,27 @@ bool lower_cvta(struct fn *fn, struct match *m)
     if (!operand_count_is(fn, m->in, 2, 2))
         return false;
     enum type type = m->types[0];
+    const u32 words = type == TYPE_U32 ? 1 : 2;
     bool windowed = m->space == SPACE_SHARED || m->space == SPACE_LOCAL || m->space == SPACE_PARAM;
-    if (type == TYPE_U32 && windowed)
-        return lower_unsupported_text(fn, m->in, "32-bit generic addresses");
+    if (windowed && words < lower_address_words(fn->l))
+        return lower_unsupported_text(fn, m->in, "32-bit generic address in 64-bit code");
     struct operand dst, src;
     if (!lower_dest(fn, &m->in->operands[0], type, FIT_EXACT, &dst) ||
         !lower_source(fn, &m->in->operands[1], type, FIT_EXACT, &src))
         return false;
     if (dst.kind == OPERAND_NONE)
-        dst = temporary(fn, type == TYPE_U32 ? 1 : 2);
+        dst = temporary(fn, words);
     if (!windowed) {
-        compute(fn, m, type == TYPE_U32 ? OP_mov_b32 : OP_mov_b64, dst, src, operand_none(),
+        compute(fn, m, words == 1 ? OP_mov_b32 : OP_mov_b64, dst, src, operand_none(),
                 operand_none());
         return true;
     }
-    u64 window = m->space == SPACE_SHARED  ? SHARED_WINDOW
-                 : m->space == SPACE_LOCAL ? LOCAL_WINDOW
+    const struct windows *windows = lower_windows(fn->l);
+    u64 window = m->space == SPACE_SHARED  ? windows->shared
+                 : m->space == SPACE_LOCAL ? windows->local
                                            : param_window(fn);
-    compute(fn, m, m->form->key ? OP_sub_b64 : OP_add_b64, dst, src, const_words(fn->l, window, 2),
+    static const enum op ops[2][2] = {{OP_add_b32, OP_sub_b32}, {OP_add_b64, OP_sub_b64}};
+    compute(fn, m, ops[words - 1][m->form->key != 0], dst, src, const_words(fn->l, window, words),
             operand_none());
     return true;
 }

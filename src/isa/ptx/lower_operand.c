@@ -396,7 +396,7 @@ static bool frame_value(struct fn *fn, u64 offset, u32 words, u64 window, struct
     struct inst *inst = emit_plain(fn, words == 2 ? OP_mad_wide_u32 : OP_add_b32);
     inst->dst[0] = vreg_operand(fn, id);
     inst->src[0] = vreg_operand(fn, 0);
-    inst->src[1] = const_words(fn->l, words == 2 ? 1 : offset, 1);
+    inst->src[1] = const_words(fn->l, words == 2 ? 1 : offset + window, 1);
     if (words == 2)
         inst->src[2] = const_words(fn->l, offset + window, 2);
     *out = inst->dst[0];
@@ -406,6 +406,7 @@ static bool frame_value(struct fn *fn, u64 offset, u32 words, u64 window, struct
 bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, bool generic,
                         struct operand *out)
 {
+    const struct windows *windows = lower_windows(fn->l);
     struct symbol *symbol = scope_find(fn, o->name);
     if (!symbol)
         return not_declared(fn, o);
@@ -421,11 +422,11 @@ bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, b
         break;
     case SYMBOL_SHARED: {
         u64 base = symbol->is_dynamic ? fn->unit->dynamic_base : symbol->offset;
-        *out = const_words(fn->l, base + (u64)addend + (generic ? SHARED_WINDOW : 0), words);
+        *out = const_words(fn->l, base + (u64)addend + (generic ? windows->shared : 0), words);
         return true;
     }
     case SYMBOL_LOCAL:
-        return frame_value(fn, symbol->offset + (u64)addend, words, generic ? LOCAL_WINDOW : 0,
+        return frame_value(fn, symbol->offset + (u64)addend, words, generic ? windows->local : 0,
                            out);
     case SYMBOL_PARAM:
         if (fn->out->is_kernel) {
@@ -445,7 +446,7 @@ bool lower_symbol_value(struct fn *fn, const struct ptx_operand *o, u32 words, b
     default:
         return lower_error(fn->l, o->place, "the address of '%s' cannot be used here", o->name);
     }
-    /* Addresses in device memory have 64 bits; a 32-bit context takes the lower half. */
+    /* The pool has both words of an address; a 32-bit context takes the lower one. */
     out->count = words;
     return true;
 }

@@ -8,9 +8,10 @@
  * not passing the copy again, would give a path from the entry to the use that avoids the copy.
  * Guards and divergence do not matter: a lane that reads the use has itself executed the copy.
  *
- *  Z1  Only moves without conversion are looked through; 64-bit address moves of cvta count.
- *  Z2  An offset is folded only into 64-bit addresses: both sides then wrap at 2^64 alike. A 32-bit
- *      sum wraps at 2^32, which base + offset of an access does not.
+ *  Z1  Only moves without conversion are looked through; address moves of cvta count.
+ *  Z2  An offset is folded only into addresses of the program's size: both sides then wrap at 2^64,
+ *      or both at 2^32. In a program with 64-bit addresses a 32-bit sum wraps at 2^32, which base +
+ *      offset of an access may not.
  *  Z3  Pure lane operations, reads of special registers and parameter loads are removed if their
  *      results are unused. Other loads stay: they can fault, and they cause traffic.
  */
@@ -117,16 +118,19 @@ static void propagate_copies(struct simplifier *s)
     }
 }
 
+/* The value of a constant that is no address: one word is a signed offset. */
 static bool constant_value(const struct lower *l, struct operand o, i64 *value)
 {
-    if (o.kind != OPERAND_CONST || o.count != 2 || const_is_address(l, o))
+    if (o.kind != OPERAND_CONST || const_is_address(l, o))
         return false;
-    *value = (i64)((u64)l->constants.data[o.index + 1] << 32 | l->constants.data[o.index]);
+    const u32 *words = &l->constants.data[o.index];
+    *value = o.count == 1 ? (i32)words[0] : (i64)((u64)words[1] << 32 | words[0]);
     return true;
 }
 
 static void fold_offsets(struct simplifier *s)
 {
+    const u32 words = lower_address_words(s->fn->l);
     for (u32 i = 0; i < s->code.count; i++) {
         struct inst *inst = &s->code.insts[i];
         if (inst->op != OP_ld && inst->op != OP_st && inst->op != OP_atom &&
@@ -135,7 +139,8 @@ static void fold_offsets(struct simplifier *s)
         for (u32 steps = 0; steps < 64; steps++) {
             const struct inst *add = definition_at(s, inst->src[0], i);
             i64 offset;
-            if (!add || add->op != OP_add_b64 || inst->src[0].count != 2)
+            if (!add || add->op != (words == 1 ? OP_add_b32 : OP_add_b64) ||
+                inst->src[0].count != words)
                 break;
             unsigned base = constant_value(s->fn->l, add->src[0], &offset) ? 1 : 0;
             if (!base && !constant_value(s->fn->l, add->src[1], &offset))
@@ -144,6 +149,8 @@ static void fold_offsets(struct simplifier *s)
                 break;
             inst->src[0] = add->src[base];
             inst->imm = (i64)((u64)inst->imm + (u64)offset);
+            if (words == 1)
+                inst->imm = (i32)inst->imm; /* the same modulo 2^32 */
         }
     }
 }

@@ -321,7 +321,6 @@ struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t lengt
     struct ptx_parser *p = &parser;
     p->module = arena_new(arena, struct ptx_module);
     p->module->file = text_printable(arena, file);
-    p->module->address_size = 32; /* PTX's default */
     ptx_lex_start(&p->lexer, text, length);
     p->token.start = text;
     ptx_advance(p);

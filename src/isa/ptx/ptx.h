@@ -21,11 +21,14 @@ struct ptx_module; /* ast.h */
 struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t length, const char *file,
                              struct error *error);
 
+/* `address_bits`, 32 or 64, is the size of addresses if the text has no .address_size. PTX's own
+ * default is 32, but PTX before version 2.3 had no such directive, and its code has the size of its
+ * host. */
 struct program *ptx_lower(const struct ptx_module *module, const struct ptx_params *params,
-                          struct error *error);
+                          u32 address_bits, struct error *error);
 
 /* ptx_parse and ptx_lower. */
 struct program *ptx_compile(const char *text, size_t length, const char *file,
-                            const struct ptx_params *params, struct error *error);
+                            const struct ptx_params *params, u32 address_bits, struct error *error);
 
 #endif

@@ -38,7 +38,12 @@ static const struct register_names names = {"v", scalar_name};
 static struct traits traits(bool window_faults)
 {
     return (struct traits){
-        .warp_size = 64, .explicit_exec = true, .window_faults = window_faults, .names = &names};
+        .warp_size = 64,
+        .explicit_exec = true,
+        .window_faults = window_faults,
+        .address_bits = 64,
+        .names = &names,
+    };
 }
 
 /* Takes the segments as one image, with the remaining relocations. */

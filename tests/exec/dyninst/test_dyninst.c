@@ -307,9 +307,9 @@ static void sorted(void **state)
     SREG(0, tid_x);
     ADDRESS(2, 0);
     EMIT(.op = OP_mad_wide_u32, .dst = {RR(4)},
-         .src = {R(0), K(4), build_constant64(b, SHARED_WINDOW)});
+         .src = {R(0), K(4), build_constant64(b, windows_64.shared)});
     EMIT(.op = OP_mad_wide_u32, .dst = {RR(6)},
-         .src = {R(0), K(4), build_constant64(b, LOCAL_WINDOW)});
+         .src = {R(0), K(4), build_constant64(b, windows_64.local)});
     COMPARE(0, CMP_LT, R(0), K(8));
     COMPARE(1, CMP_LT, R(0), K(16));
     EMIT(.op = OP_mov_b64, .dst = {RR(2)}, .src = {RR(6)}, .guard = M(1));

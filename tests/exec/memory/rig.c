@@ -11,7 +11,7 @@ void rig_open(struct rig *rig)
 {
     struct error error;
     memset(rig, 0, sizeof *rig);
-    rig->memory = memory_create(1 << 30);
+    rig->memory = memory_create(1 << 30, 64);
     memory_allocate(rig->memory, 256, ALLOC_BUFFER, "before", &error);
     rig->address = memory_allocate(rig->memory, RIG_BYTES, ALLOC_BUFFER, "data", &error);
     rig->bytes = memory_find(rig->memory, rig->address, 1)->host;

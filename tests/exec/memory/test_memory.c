@@ -9,10 +9,10 @@
 static void edges(void **state)
 {
     struct error error;
-    struct memory *memory = memory_create(1 << 20);
+    struct memory *memory = memory_create(1 << 20, 64);
     u64 a = memory_allocate(memory, 100, ALLOC_BUFFER, "a", &error);
     u64 c = memory_allocate(memory, 4096, ALLOC_BUFFER, NULL, &error);
-    assert_true(a >= MEMORY_BASE && a % MEMORY_ALIGN == 0 && c % MEMORY_ALIGN == 0);
+    assert_true(a >= memory_base(memory) && a % MEMORY_ALIGN == 0 && c % MEMORY_ALIGN == 0);
     assert_true(c >= a + 100 + 4096); /* never adjacent */
     assert_ptr_equal(memory_find(memory, a, 100), memory_find(memory, a + 99, 1));
     assert_null(memory_find(memory, a, 101));
@@ -32,7 +32,7 @@ static void edges(void **state)
 static void data_is_nearer_than_code(void **state)
 {
     struct error error;
-    struct memory *memory = memory_create(1 << 20);
+    struct memory *memory = memory_create(1 << 20, 64);
     u64 code = memory_allocate(memory, 256, ALLOC_CODE, "code", &error);
     assert_string_equal(memory_nearest(memory, code - 4)->name, "code"); /* there is no data */
     u64 a = memory_allocate(memory, 256, ALLOC_BUFFER, "a", &error);
@@ -52,7 +52,7 @@ static void data_is_nearer_than_code(void **state)
 static void freed_is_remembered(void **state)
 {
     struct error error;
-    struct memory *memory = memory_create(1 << 20);
+    struct memory *memory = memory_create(1 << 20, 64);
     u64 a = memory_allocate(memory, 64, ALLOC_BUFFER, "first", &error);
     u64 generation = *memory_generation(memory);
     assert_false(memory_free(memory, a + 4, &error));
@@ -79,7 +79,7 @@ static void freed_is_remembered(void **state)
 static void limits(void **state)
 {
     struct error error = {0};
-    struct memory *memory = memory_create(1000);
+    struct memory *memory = memory_create(1000, 64);
     assert_int_equal(memory_allocate(memory, 0, ALLOC_BUFFER, NULL, &error), 0);
     assert_int_equal(error.code, ERROR_USAGE);
     assert_int_equal(memory_allocate(memory, 1001, ALLOC_BUFFER, NULL, &error), 0);
@@ -90,7 +90,7 @@ static void limits(void **state)
     assert_true(memory_free(memory, all, &error));
     assert_int_not_equal(memory_allocate(memory, 1000, ALLOC_BUFFER, NULL, &error), 0);
     memory_destroy(memory);
-    memory = memory_create(UINT64_MAX);
+    memory = memory_create(UINT64_MAX, 64);
     assert_int_equal(memory_allocate(memory, MEMORY_MAX_ALLOCATION + 1, ALLOC_BUFFER, NULL, &error),
                      0);
     memory_destroy(memory);
@@ -99,7 +99,7 @@ static void limits(void **state)
 static void contents(void **state)
 {
     struct error error;
-    struct memory *memory = memory_create(1 << 24);
+    struct memory *memory = memory_create(1 << 24, 64);
     u64 a = memory_allocate(memory, 1 << 20, ALLOC_BUFFER, NULL, &error);
     u32 words[4] = {1, 2, 3, 4}, back[4];
     assert_true(memory_read(memory, a + (1 << 20) - 16, back, 16, &error));
@@ -133,12 +133,12 @@ static void contents(void **state)
 static void mapped(void **state)
 {
     struct error error = {0};
-    struct memory *memory = memory_create(1 << 24);
+    struct memory *memory = memory_create(1 << 24, 64);
     assert_true(memory_map(memory, 0, 16, ALLOC_BUFFER, "zero", &error));
     assert_true(memory_map(memory, 24, 8, ALLOC_BUFFER, NULL, &error));
     assert_true(memory_map(memory, 16, 8, ALLOC_BUFFER, NULL, &error)); /* between neighbours */
     assert_true(memory_map(memory, UINT64_MAX, 1, ALLOC_BUFFER, NULL, &error));
-    assert_true(memory_map(memory, MEMORY_BASE + 4096, 100, ALLOC_BUFFER, NULL, &error));
+    assert_true(memory_map(memory, memory_base(memory) + 4096, 100, ALLOC_BUFFER, NULL, &error));
     static const u64 taken[][2] = {{0, 1}, {15, 2}, {8, 8}, {23, 1}, {20, 5}, {1, 100}, {31, 1}};
     for (u32 i = 0; i < ARRAY_LEN(taken); i++) {
         assert_false(memory_map(memory, taken[i][0], taken[i][1], ALLOC_BUFFER, NULL, &error));
@@ -158,13 +158,47 @@ static void mapped(void **state)
     u64 a = memory_allocate(memory, 1, ALLOC_BUFFER, NULL, &error);
     u64 b = memory_reserve(memory, 512, &error);
     u64 c = memory_allocate(memory, 512, ALLOC_BUFFER, NULL, &error);
-    assert_true(a >= MEMORY_BASE + 4096 + 100 + 4096 && b >= a + 4096 && c >= b + 512 + 4096);
+    assert_true(a >= memory_base(memory) + 4096 + 100 + 4096 && b >= a + 4096 &&
+                c >= b + 512 + 4096);
     assert_null(memory_find(memory, b, 1));
     assert_true(memory_map(memory, b + 256, 256, ALLOC_VARIABLE, NULL, &error));
     assert_true(memory_map(memory, b, 256, ALLOC_CODE, NULL, &error));
     assert_int_equal(memory_find(memory, b + 255, 1)->kind, ALLOC_CODE);
     assert_true(memory_free(memory, 16, &error) && !memory_find(memory, 16, 1));
     assert_true(memory_find(memory, 24, 8) && memory_find(memory, 0, 16));
+    memory_destroy(memory);
+}
+
+/* A space of 32 bits: below the windows of generic addresses, and used again when it is full. */
+static void narrow(void **state)
+{
+    enum {
+        BYTES = 512 << 20,
+        ROUNDS = 40
+    };
+    struct error error = {0};
+    assert_int_equal(memory_room(1 << 30, 32), 1 << 30);
+    assert_int_equal(memory_room(1ull << 40, 64), 1ull << 40);
+    assert_int_equal(memory_room(1ull << 40, 32), 4048ull << 20);
+    struct memory *memory = memory_create(1ull << 40, 32);
+    u64 kept = memory_allocate(memory, 4096, ALLOC_BUFFER, "kept", &error);
+    u64 freed = 0, again = 0;
+    assert_true(kept >= memory_base(memory));
+    for (u32 i = 0; i < ROUNDS; i++) {
+        u64 address = memory_allocate(memory, BYTES, ALLOC_BUFFER, "round", &error);
+        assert_true(address >= kept + 2 * 4096 && address + BYTES <= 0xfe000000);
+        again += i && address < freed;
+        freed = address;
+        assert_true(memory_free(memory, address, &error));
+        assert_true(memory_find(memory, kept, 4096) && !memory_find(memory, address, 1));
+    }
+    assert_true(again >= ROUNDS / 8 - 1); /* 7 fit side by side */
+    for (u32 i = 0; i < 7; i++)
+        assert_true(memory_allocate(memory, BYTES, ALLOC_BUFFER, NULL, &error));
+    assert_false(memory_allocate(memory, BYTES, ALLOC_BUFFER, NULL, &error));
+    assert_int_equal(error.code, ERROR_MEMORY);
+    assert_true(memory_has_address(memory, kept + 5000)); /* given out once, and not freed */
+    assert_false(memory_has_address(memory, 0));
     memory_destroy(memory);
 }
 
@@ -177,6 +211,7 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(contents),
         cmocka_unit_test(mapped),
+        cmocka_unit_test(narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ void build_run(struct build *b, const struct run_options *options, struct ran *r
     struct launch_params limits = options->limits;
     defaults(&limits);
     struct error error;
-    struct memory *memory = memory_create(1 << 30);
+    struct memory *memory = memory_create(1 << 30, 64);
     u32 words = options->words ? options->words : 4096;
     u64 buffer = memory_allocate(memory, words * 4, ALLOC_BUFFER, "words", &error);
     u64 params[2] = {buffer};

@@ -56,7 +56,7 @@ static void real(f64 value)
 
 static struct format_result run(void)
 {
-    return format_guest(read_guest, NULL, 4096 + FORMAT_AT, 4096 + ARGUMENTS_AT, text);
+    return format_guest(read_guest, NULL, 4096 + FORMAT_AT, 4096 + ARGUMENTS_AT, 8, text);
 }
 
 static void expect(const char *expected, u32 arguments)
@@ -96,6 +96,26 @@ static void packing(void **state)
     memcpy(guest + STRING_AT, "text", 5);
     word('z');
     expect("1 2.500000 3 text z", 5);
+}
+
+/* Arguments of code with 32-bit addresses: long, sizes and pointers are words. */
+static void narrow(void **state)
+{
+    start("%ld %lu %zu %lld %s %p %jd %d");
+    word((u32)-3);
+    word((u32)-3);
+    word(7);
+    wide((u64)-5);
+    word(4096 + STRING_AT);
+    memcpy(guest + STRING_AT, "text", 5);
+    word(0xabc);
+    wide(9);
+    word(1);
+    struct format_result result =
+        format_guest(read_guest, NULL, 4096 + FORMAT_AT, 4096 + ARGUMENTS_AT, 4, text);
+    assert_true(result.ok);
+    assert_string_equal(text, "-3 4294967293 7 -5 text 0xabc 9 1");
+    assert_int_equal(result.arguments, 8);
 }
 
 static void widths(void **state)
@@ -153,10 +173,8 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(packing),
-        cmocka_unit_test(widths),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(numbers), cmocka_unit_test(packing), cmocka_unit_test(narrow),
+        cmocka_unit_test(widths),  cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,7 +290,7 @@ static struct program *compile(const char *text, u32 limit, bool optimize)
 {
     struct ptx_params params = {.optimize = optimize, .max_registers = limit};
     struct error error = {0};
-    struct program *p = ptx_compile(text, strlen(text), "random.ptx", &params, &error);
+    struct program *p = ptx_compile(text, strlen(text), "random.ptx", &params, 64, &error);
     if (!p)
         fail_msg("%s: %s\n%s", error.place, error.message, text);
     char message[300];

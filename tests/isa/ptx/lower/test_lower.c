@@ -20,7 +20,7 @@ static struct program *try_compile(const char *text, const struct ptx_params *pa
                                    struct error *error)
 {
     *error = (struct error){0};
-    return ptx_compile(text, strlen(text), "t.ptx", params, error);
+    return ptx_compile(text, strlen(text), "t.ptx", params, 64, error);
 }
 
 static struct program *compile_with(const char *text, bool optimize, u32 limit)
