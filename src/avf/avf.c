@@ -116,7 +116,7 @@ static void mark(struct avf *a, u32 cycle)
     for (u64 set = a->block_alive; set; set &= set - 1)
         tracked_mark(&a->shared, first_bit(set) * a->shared_words, a->shared_words, cycle);
     a->vectors.live = a->vectors.undecided = a->words.undecided = a->shared.undecided = 0;
-    a->accounting = true;
+    a->accounting = a->vectors.counts = a->words.counts = a->shared.counts = true;
 }
 
 static void back(struct avf *a, const struct avf_entry *e)
@@ -157,7 +157,7 @@ static void pass(struct avf *a, u32 count, u32 until)
 {
     a->alive = a->resident;
     a->block_alive = a->blocks;
-    a->accounting = false;
+    a->accounting = a->vectors.counts = a->words.counts = a->shared.counts = false;
     reset_slots(a, a->resident, false);
     reset_blocks(a, a->blocks, false);
     for (u32 i = a->count; i > count; i--)
@@ -176,14 +176,14 @@ static void pass(struct avf *a, u32 count, u32 until)
     a->from = until;
 }
 
-/* Half of the log, but no instruction that is in flight, unless that would leave too little. */
+/* Three quarters of the log, but no instruction that is in flight, unless that would leave too little. */
 static void pass_older(struct avf *a)
 {
-    const u32 now = (u32)core_cycle(a->core), half = MAX(a->count / 2, 1u);
+    const u32 now = (u32)core_cycle(a->core), most = MAX(a->count - a->count / 4, 1u);
     u32 count = 0;
-    while (count < half && !a->entries[count].open)
+    while (count < most && !a->entries[count].open)
         count++;
-    count = count < half / 4 ? half : MAX(count, 1u);
+    count = count < most / 4 ? most : MAX(count, 1u);
     for (u32 i = 0; i < count; i++)
         if (a->entries[i].open)
             a->entries[i].written = now;

@@ -8,8 +8,8 @@
  *     avf.c     the observer: fills the log, runs passes, counts
  *
  * Passes. When the log is full, it is analysed from its end. What comes after the end is not known:
- * everything is taken as needed there, but *unsure*. The newer half of the log, the look-ahead,
- * decides most of that; then the older half is accounted for and dropped. At the end of a launch all
+ * everything is taken as needed there, but *unsure*. The newest quarter of the log, the look-ahead,
+ * decides most of that; then the rest is accounted for and dropped. At the end of a launch all
  * is known: no block is resident.
  *
  * Invariants
@@ -84,6 +84,7 @@ struct tracked {
     u32 *need;     /* bits */
     u32 *ends;     /* sum over needed bits: cycle of the last read that needs it, since `from` */
     u64 live;      /* cell cycles */
+    bool counts;   /* ACE time is wanted: not in the look-ahead */
     u64 undecided; /* bit cycles of unsure cells, at most */
 };
 

@@ -70,7 +70,7 @@ static void load_words(struct avf *a, const struct avf_entry *e, u32 row, const 
     for (lane_set set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set), at = address[lane] + offset;
         const struct tracked_row *r = &a->shared.rows[first + at / 4];
-        if (at / 4 < a->shared_words && !(at & 3) && r->full && !r->unsure)
+        if (at / 4 < a->shared_words && !(at & 3) && r->full && (!r->unsure || unsure >> lane & 1))
             continue;
         need_piece(a, e, piece_at(a, e, at, 4), tracked_bits(&a->vectors, row, lane),
                    unsure >> lane & 1);

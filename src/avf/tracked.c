@@ -88,7 +88,7 @@ static u64 ace_of(const struct tracked *t, u32 row, lane_set lanes, u32 cycle)
 /* From here on (backwards) lanes are needed whatever comes behind the end of the log. */
 static void decide(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
 {
-    t->undecided += ace_of(t, row, lanes, cycle);
+    t->undecided += t->counts ? ace_of(t, row, lanes, cycle) : 0;
     t->rows[row].unsure &= ~lanes;
 }
 
@@ -159,7 +159,7 @@ struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle
     struct tracked_row *r = &t->rows[row];
     const lane_set needed = lanes & r->some;
     struct ended ended = {.was_read = (r->live & lanes) != 0, .last = r->last};
-    if (needed)
+    if (needed && t->counts)
         ended.ace = ace_of(t, row, needed, cycle);
     if (needed & r->unsure)
         decide(t, row, needed & r->unsure, cycle);

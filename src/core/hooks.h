@@ -143,7 +143,8 @@ struct l1_access {
     u32 missing;              /* those that the cache lacks. If not all: the line is present
                                * without these sectors */
     u32 slot, inst;           /* the warp's slot and its instruction */
-    bool store;               /* the store goes on to memory, whatever the result */
+    bool store;               /* the store goes on to memory, whatever the result, unless: */
+    bool kept;                /* the store stays in the line until that is evicted */
     bool supplied;            /* a hit because `l1_supply` delivered the line */
     bool prefetched;          /* the first load of a line that core_prefetch asked for */
     enum cache_result result; /* CACHE_HIT, CACHE_MERGED (with a line in flight) or CACHE_MISS */

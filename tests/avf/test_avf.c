@@ -156,14 +156,18 @@ static u32 compared(u32 t, u32 limit)
 
 static void comparisons_and_guards(void **state)
 {
-    struct rig *rig = run(" mov.u32 %r1, 5; setp.lt.u32 %q0, %t, 16; @%q0 mov.u32 %r1, %t; "
-                          "st.global.u32 [%p], %r1;");
+    /* between the comparison and the guard something that takes time */
+    struct rig *rig =
+        run(" mov.u32 %r1, 5; setp.lt.u32 %q0, %t, 16; mul.lo.u32 %r5, %t, %t; mul.lo.u32 "
+            "%r5, %r5, %r5; mul.lo.u32 %r5, %r5, %r5; @%q0 mov.u32 %r1, %t; "
+            "st.global.u32 [%p], %r1;");
     u64 late = 0; /* bits of %t in lanes whose guard is false */
     for (u32 t = 16; t < WARP; t++)
         late += compared(t, 16);
-    EXPECT(rig, {0, 5, 2 * WORD}, {1, 4, WORD / 2}, {1, 3, late}, {2, 5, WORD / 2},
-           {4, 5, WORD / 2});
-    const struct value q = {3, 4, WARP};
+    EXPECT(rig, {0, 8, 2 * WORD}, {1, 7, WORD / 2}, {1, 3, late}, {2, 8, WORD / 2},
+           {7, 8, WORD / 2});
+    const struct value q = {3, 7, WARP};
+    assert_true(time_between(rig, &q));
     assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, &q, 1));
     rig_close(rig);
     /* nothing needs what the guard decides */

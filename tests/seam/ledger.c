@@ -136,7 +136,7 @@ static void l1_access(void *state, struct core *core, const struct l1_access *a)
     }
     l->stats->writes++;
     l->stats->lies += (a->result == CACHE_HIT) != has(&l->there, a->line);
-    if (core->config.l1d->write == 0) /* it drops the line */
+    if (core->config.l1d->write == 0 && !a->kept) /* it drops the line */
         take(&l->there, a->line, &prefetched);
     take(&l->gone, a->line, &prefetched);
     if (l->params->stores)

@@ -42,7 +42,7 @@ struct lsu_request {
     u16 inflight; /* for a plain store no longer valid: the instruction is done */
     u8 slot;
     u8 kind;
-    bool full, readonly, atomic_returns, local;
+    bool full, readonly, atomic_returns, local, kept;
     u32 inst;
 };
 

@@ -234,6 +234,7 @@ static COLD bool stays(struct core *core, struct lsu_request *request, u64 line,
     const struct cache_out none = {0};
     if (!cache_keep_write(lsu->l1d, line, sectors))
         return false;
+    request->kept = true;
     if (lsu->watched)
         looked_up(core, request, line, sectors, CACHE_HIT, &none);
     if (lsu->content)

@@ -44,6 +44,7 @@ static struct l1_access access_of(const struct lsu_request *request, u64 line, u
         .slot = request->slot,
         .inst = request->inst,
         .store = request->kind >= REQUEST_STORE,
+        .kept = request->kept,
     };
 }
 
