@@ -33,8 +33,8 @@ static void a_packed_tree_is_the_same(void **state)
         "[]",
         "{}",
         "a:\nb: ''\n",
-        "machine: m\ncore:\n  warps: {value: 48, source: stated, note: \"GPGPU-Sim: 48\"}\n"
-        "  lists: [1, [2, 'e'], {e: e}, m, \"\"]\n  empty: {}\nlast: é \"?\" \\\n",
+        ("machine: m\ncore:\n  warps: {value: 48, source: stated, note: \"GPGPU-Sim: 48\"}\n"
+         "  lists: [1, [2, 'e'], {e: e}, m, \"\"]\n  empty: {}\nlast: é \"?\" \\\n"),
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct arena *arena = arena_create();
