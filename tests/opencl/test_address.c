@@ -151,7 +151,7 @@ static void atomics_of_64_bits(void **state)
     for (int d = 0; d < BOTH; d++) {
         cl_long in[ITEMS], got[2] = {INT64_MAX, INT64_MIN};
         for (int i = 0; i < ITEMS; i++)
-            in[i] = ((cl_long)(i * 37 % ITEMS) - 20) << 40;
+            in[i] = ((cl_long)(i * 37 % ITEMS) - 20) * (1ll << 40);
         cl_mem from = rig_buffer(rig, CL_MEM_COPY_HOST_PTR, sizeof in, in);
         cl_mem out = rig_buffer(rig, CL_MEM_COPY_HOST_PTR, sizeof got, got);
         run(rig, d, program, "least", ITEMS, out, from, sizeof(cl_long));
