@@ -1,8 +1,8 @@
 /*
  * Threads that share the jobs of short rounds: see workers.h.
  *
- * A queue is one word, `open`: the number of the round, and the first and the end of the jobs that
- * nobody has taken. A thread takes a job by exchanging the word, so that a thread that was asleep or
+ * A queue is one word, `open`: the number of the round, and the first and the end of the jobs that no
+ * thread has taken yet. A thread takes a job by exchanging the word, so that a thread that was asleep or
  * late can only take a job of the round that it has read. The round is over when `left` is 0.
  *
  * The word's store by workers_run releases what the jobs read, and its exchange by a thread acquires
@@ -179,7 +179,7 @@ static void take_environment(struct worker *me)
     fesetenv(&me->all->environment);
 }
 
-/* Runs jobs until nobody has any left. */
+/* Runs jobs until all queues are empty. */
 static void take_jobs(struct workers *w, u32 index)
 {
     u32 job, done = 0;

@@ -165,8 +165,8 @@ struct store *store_open(const char *path, struct error *error)
     return NULL;
 }
 
-/* The name by which SQLite opens a file that nobody writes to, without a lock or a log: the only way
- * to read a file with a log in a folder that cannot be written to. */
+/* The name by which SQLite opens a file that no process writes, without a lock or a log: the only way
+ * to read a file with a log in a read-only folder. */
 static char *immutable_name(const char *path)
 {
     static const char digits[] = "0123456789abcdef";

@@ -243,9 +243,9 @@ static COLD bool stays(struct core *core, struct lsu_request *request, u64 line,
     return true;
 }
 
-/* A line with stores has given way to that of a load: they go to memory. They count as the load's
- * warp's, which therefore leaves when they are acknowledged (GPGPU-Sim acknowledges them to nobody).
- * A line that gives way to a prefetch nobody waits for is not written. */
+/* A load has evicted a dirty line of local memory: its stores go to memory. They count as stores of
+ * the load's warp, which leaves only when they are acknowledged; in GPGPU-Sim no warp waits for
+ * them. A dirty line that is evicted by a prefetch without a waiting load is not written. */
 static COLD void send_victim(struct core *core, const struct lsu_request *load,
                              const struct cache_out *out)
 {
