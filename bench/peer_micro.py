@@ -1,4 +1,4 @@
-"""Microbenchmarks that bench/accuracy --micro runs beside GPGPU-Sim's recorded numbers.
+"""Microbenchmarks to compare with GPGPU-Sim, whose numbers are still to be recorded; no command runs them yet.
 
 Each instruction is measured in loops whose bodies have it 8 and 24 times, with 2 and 6 turns each. What
 the 64 instructions between cost beyond the loop itself is the difference of two differences: launch
