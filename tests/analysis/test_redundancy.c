@@ -23,7 +23,8 @@ static struct program *compile(const char *text)
 {
     const struct ptx_params params = {.optimize = false, .max_registers = 255};
     struct error error = {0};
-    struct program *program = ptx_compile(text, strlen(text), "k.ptx", &params, 64, &error);
+    struct program *program = ptx_compile(text, strlen(text), "k.ptx", &params,
+                                          &(struct ptx_target){.address_bits = 64}, &error);
     if (!program)
         print_error("%s\n", error.message);
     assert_non_null(program);

@@ -88,7 +88,8 @@ size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t capacity, unsigned 
 static void check(const struct ptx_module *module, const struct ptx_params *params)
 {
     struct error error = {0};
-    struct program *program = ptx_lower(module, params, 64, &error);
+    struct program *program =
+        ptx_lower(module, params, &(struct ptx_target){64, 16384, 256, 32}, &error);
     if (!program) {
         if (error.code == ERROR_NONE || !error.message[0])
             abort();

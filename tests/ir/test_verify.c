@@ -17,7 +17,8 @@ static struct program *good(void)
 {
     struct ptx_params params = {.max_registers = 255};
     struct error error = {0};
-    struct program *p = ptx_compile(text, sizeof text - 1, "t.ptx", &params, 64, &error);
+    struct program *p = ptx_compile(text, sizeof text - 1, "t.ptx", &params,
+                                    &(struct ptx_target){.address_bits = 64}, &error);
     char message[300];
     assert_non_null(p);
     assert_true(program_verify(p, message, sizeof message));

@@ -31,7 +31,8 @@ bool ops_mark(const char *ptx, size_t bytes, const char *name, bool *reached)
 {
     struct error error = {0};
     struct ptx_params params = {.optimize = false, .max_registers = 255};
-    struct program *program = ptx_compile(ptx, bytes, name, &params, 64, &error);
+    struct program *program =
+        ptx_compile(ptx, bytes, name, &params, &(struct ptx_target){.address_bits = 64}, &error);
     if (!program) {
         printf("  %s: %s %s\n", name, error.place, error.message);
         return false;

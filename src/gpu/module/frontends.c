@@ -23,7 +23,12 @@ static bool any(const void *data, size_t bytes)
 static struct program *load_ptx(const struct hd_device *device, const void *data, size_t bytes,
                                 const char *name, struct error *error)
 {
-    return ptx_compile(data, bytes, name, device->ptx, device->gpu->address_bits, error);
+    const struct core_params *core = device->core;
+    const struct ptx_target target = {.address_bits = device->gpu->address_bits,
+                                      .registers = core->registers,
+                                      .register_unit = core->register_unit,
+                                      .warp_size = core->warp_size};
+    return ptx_compile(data, bytes, name, device->ptx, &target, error);
 }
 
 static struct program *load_si(const struct hd_device *device, const void *data, size_t bytes,

@@ -64,7 +64,7 @@ static void lower_free(struct lower *l)
 }
 
 struct program *ptx_lower(const struct ptx_module *module, const struct ptx_params *params,
-                          u32 address_bits, struct error *error)
+                          const struct ptx_target *target, struct error *error)
 {
     struct arena *arena = arena_create();
     struct program *program = arena_new(arena, struct program);
@@ -73,13 +73,14 @@ struct program *ptx_lower(const struct ptx_module *module, const struct ptx_para
         .inst_bytes = 8,
         .even_pairs = true,
         .window_faults = true,
-        .address_bits = module->address_size ? module->address_size : address_bits,
+        .address_bits = module->address_size ? module->address_size : target->address_bits,
         .canonical_nan = true,
     };
     program->file = arena_strdup(arena, module->file);
     struct lower l = {.arena = arena_create(),
                       .module = module,
                       .params = params,
+                      .target = target,
                       .error = error,
                       .program = program};
     index_forms(&l);

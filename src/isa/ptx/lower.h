@@ -116,6 +116,7 @@ struct lower {
     struct arena *arena; /* scratch, for the whole lowering */
     const struct ptx_module *module;
     const struct ptx_params *params;
+    const struct ptx_target *target;
     struct error *error;
     u32 error_count;
     struct program *program;

@@ -21,14 +21,22 @@ struct ptx_module; /* ast.h */
 struct ptx_module *ptx_parse(struct arena *arena, const char *text, size_t length, const char *file,
                              struct error *error);
 
-/* `address_bits`, 32 or 64, is the size of addresses if the text has no .address_size. PTX's own
- * default is 32, but PTX before version 2.3 had no such directive, and its code has the size of its
- * host. */
+/* The machine that code is made for. */
+struct ptx_target {
+    /* 32 or 64: the size of addresses if the text has no .address_size. PTX's own default is 32, but
+     * PTX before version 2.3 had no such directive, and its code has the size of its host. */
+    u32 address_bits;
+    /* A core's vector registers, which limit those of a thread where the text says how large a block
+     * is (.reqntid, .maxntid, .minnctapersm); 0 = no limit. Warps get multiples of register_unit. */
+    u32 registers, register_unit, warp_size;
+};
+
 struct program *ptx_lower(const struct ptx_module *module, const struct ptx_params *params,
-                          u32 address_bits, struct error *error);
+                          const struct ptx_target *target, struct error *error);
 
 /* ptx_parse and ptx_lower. */
 struct program *ptx_compile(const char *text, size_t length, const char *file,
-                            const struct ptx_params *params, u32 address_bits, struct error *error);
+                            const struct ptx_params *params, const struct ptx_target *target,
+                            struct error *error);
 
 #endif

@@ -140,12 +140,37 @@ static void remove_self_copies(struct fn *fn)
     rewrite_end(&r);
 }
 
+#define FEWEST_REGISTERS 16u /* code with fewer would mostly spill */
+
+/* Threads in a block; 0 if its size is not given. No core holds more than 65,536. */
+static u64 threads_of(const u32 block[3])
+{
+    u64 threads = 1;
+    for (unsigned k = 0; k < 3; k++)
+        threads = MIN(threads * MAX(block[k], 1u), 65536u);
+    return block[0] ? threads : 0;
+}
+
+/* Registers of a thread with which a core holds .minnctapersm blocks, or one, of the size that the
+ * kernel states, as ptxas has it; UINT32_MAX if it states none. */
+static u32 block_limit(const struct ptx_function *ast, const struct ptx_target *target)
+{
+    const u64 required = threads_of(ast->required_threads);
+    const u64 threads = required ? required : threads_of(ast->max_threads);
+    if (!threads || !target->registers)
+        return UINT32_MAX;
+    const u64 warps =
+        (threads + target->warp_size - 1) / target->warp_size * MAX(ast->min_blocks, 1u);
+    const u64 a_warp = target->registers / warps;
+    return (u32)((a_warp - a_warp % target->register_unit) / target->warp_size);
+}
+
 static u32 register_limit(const struct fn *fn)
 {
-    u32 limit = fn->l->params->max_registers;
+    u32 limit = block_limit(fn->ast, fn->l->target);
     if (fn->ast->max_registers)
-        limit = MIN(limit, MAX(fn->ast->max_registers, 16u));
-    return limit;
+        limit = MIN(limit, fn->ast->max_registers);
+    return MIN(MAX(limit, FEWEST_REGISTERS), fn->l->params->max_registers);
 }
 
 /* One attempt; false if code was added (copies, spills) and it must be repeated, or, with `fatal`,

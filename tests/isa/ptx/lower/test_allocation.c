@@ -290,7 +290,8 @@ static struct program *compile(const char *text, u32 limit, bool optimize)
 {
     struct ptx_params params = {.optimize = optimize, .max_registers = limit};
     struct error error = {0};
-    struct program *p = ptx_compile(text, strlen(text), "random.ptx", &params, 64, &error);
+    struct program *p = ptx_compile(text, strlen(text), "random.ptx", &params,
+                                    &(struct ptx_target){.address_bits = 64}, &error);
     if (!p)
         fail_msg("%s: %s\n%s", error.place, error.message, text);
     char message[300];
@@ -376,6 +377,53 @@ static void long_functions_compile(void **state)
     free(text);
 }
 
+/* Registers of a kernel with 100 live values and these directives, on a core of 16,384 registers
+ * whose warps get multiples of 512 of them (gtx285). */
+static u32 registers_with(const char *directives)
+{
+    static char text[16384];
+    size_t at =
+        (size_t)snprintf(text, sizeof text,
+                         ".version 7.8\n.target sm_80\n.address_size 64\n"
+                         ".entry k(.param .u64 a) %s {\n.reg .b32 %%r<101>; .reg .b64 %%a;\n"
+                         "ld.param.u64 %%a, [a];\n",
+                         directives);
+    for (u32 i = 0; i < 100; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "ld.global.u32 %%r%u, [%%a+%u];\n", i,
+                               4 * i);
+    for (u32 i = 0; i < 100; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "st.global.u32 [%%a+%u], %%r%u;\n",
+                               4 * (99 - i), i);
+    snprintf(text + at, sizeof text - at, "ret;\n}\n");
+    const struct ptx_params params = {.max_registers = 255};
+    const struct ptx_target target = {64, 16384, 512, 32};
+    struct error error = {0};
+    struct program *p = ptx_compile(text, strlen(text), "k.ptx", &params, &target, &error);
+    assert_non_null(p);
+    const u32 registers = p->functions[0].registers;
+    program_destroy(p);
+    return registers;
+}
+
+/* A block of the stated size must fit a core. */
+static void blocks_of_stated_size_fit(void **state)
+{
+    (void)state;
+    const u32 all = registers_with("");
+    assert_true(all > 100);
+    assert_int_equal(registers_with(".reqntid 64"), all);
+    assert_int_equal(registers_with(".reqntid 128"), all); /* 4 warps: up to 128 */
+    assert_int_equal(registers_with(".reqntid 256"), 64);
+    assert_int_equal(registers_with(".reqntid 16, 16"), 64);
+    assert_int_equal(registers_with(".reqntid 257"), 48); /* 9 warps: 1,820, three units */
+    assert_int_equal(registers_with(".maxntid 256"), 64);
+    assert_int_equal(registers_with(".maxntid 128 .minnctapersm 4"), 32);
+    assert_int_equal(registers_with(".reqntid 128 .maxnreg 40"), 40);
+    assert_int_equal(registers_with(".reqntid 1024"), 16);
+    /* too large for any core: fewest registers */
+    assert_int_equal(registers_with(".maxntid 65536, 65536, 65536 .minnctapersm 4000000000"), 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +431,7 @@ int main(void)
         cmocka_unit_test(values_keep_apart_when_spilled),
         cmocka_unit_test(simplified_code_is_valid),
         cmocka_unit_test(long_functions_compile),
+        cmocka_unit_test(blocks_of_stated_size_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

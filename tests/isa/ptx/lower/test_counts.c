@@ -34,7 +34,8 @@ static void measure(const char *path, bool optimize, struct tally *tally)
     struct error error = {0};
     size_t length;
     char *text = read_text(path, &length), message[300];
-    struct program *p = ptx_compile(text, length, path, &params, 64, &error);
+    struct program *p =
+        ptx_compile(text, length, path, &params, &(struct ptx_target){.address_bits = 64}, &error);
     if (!p)
         fail_msg("%s: %s", error.place, error.message);
     if (!program_verify(p, message, sizeof message))

@@ -20,7 +20,8 @@ static struct program *try_compile(const char *text, const struct ptx_params *pa
                                    struct error *error)
 {
     *error = (struct error){0};
-    return ptx_compile(text, strlen(text), "t.ptx", params, 64, error);
+    return ptx_compile(text, strlen(text), "t.ptx", params,
+                       &(struct ptx_target){.address_bits = 64}, error);
 }
 
 static struct program *compile_with(const char *text, bool optimize, u32 limit)
