@@ -10,6 +10,7 @@ enum {
     SCHEMA_PLAIN = 1,            /* without checksums; 2 is without claims and facts */
     SCHEMA_FACTS = 3,            /* without plans */
     SCHEMA = SCHEMA_PLANS,
+    RETRY_MS = 10,
     BUSY_MS = 60000, /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
@@ -150,14 +151,26 @@ static struct store *connect(const char *name, const char *path, int flags, stru
     return NULL;
 }
 
+/* Switches the file to a write-ahead log. SQLite does not wait for another process that writes at
+ * this moment (its busy handler could deadlock here), so this does. */
+static bool use_log(struct store *store, struct error *error)
+{
+    static const char switches[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL";
+    for (int waited = 0; waited < BUSY_MS; waited += RETRY_MS) {
+        if (sqlite3_exec(store->database, switches, NULL, NULL, NULL) != SQLITE_BUSY)
+            break;
+        sqlite3_sleep(RETRY_MS);
+    }
+    return store_execute(store, switches, error);
+}
+
 struct store *store_open(const char *path, struct error *error)
 {
     if (!is_ours(path, error))
         return NULL;
     struct store *store = connect(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     /* the tables come first: is_ours reads the file itself, not its log */
-    if (store && check(store, error) && make_tables(store, error) &&
-        store_execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error)) {
+    if (store && check(store, error) && make_tables(store, error) && use_log(store, error)) {
         store_name_owner(store);
         return store;
     }

@@ -1,6 +1,7 @@
 /* The results file: what is put is found, by its key only; files of others are left alone. */
 #include "base/text.h"
 #include "lab/store_database.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,6 +96,33 @@ static void change(const char *statement)
 }
 
 /* A claim keeps others away as long as its process lives; a result ends it. */
+/* Ends the transaction of another connection after a while. */
+static void *commit_later(void *database)
+{
+    usleep(100 * 1000);
+    sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    return NULL;
+}
+
+/* A file without its log, as the first process creates it, is opened while another connection writes. */
+static void opened_while_written(void **state)
+{
+    struct error error = {0};
+    store_close(store_open(path, &error));
+    change("PRAGMA journal_mode=DELETE");
+    sqlite3 *other = NULL;
+    pthread_t thread;
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(pthread_create(&thread, NULL, commit_later, other), 0);
+    struct store *store = store_open(path, &error);
+    pthread_join(thread, NULL);
+    sqlite3_close(other);
+    if (!store)
+        fail_msg("%s", error.message);
+    store_close(store);
+}
+
 static void claims(void **state)
 {
     struct error error = {0};
@@ -345,9 +373,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get),   TEST(together),         TEST(claims),        TEST(foreign),
-        TEST(later_version), TEST(damaged),          TEST(tampered),      TEST(earlier_version),
-        TEST(unwritable),    TEST(claims_elsewhere), TEST(signs_of_life), TEST(only_reading),
+        TEST(put_and_get),  TEST(together),         TEST(opened_while_written),
+        TEST(claims),       TEST(foreign),          TEST(later_version),
+        TEST(damaged),      TEST(tampered),         TEST(earlier_version),
+        TEST(unwritable),   TEST(claims_elsewhere), TEST(signs_of_life),
+        TEST(only_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
