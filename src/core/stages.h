@@ -217,6 +217,7 @@ struct issue_stage {
     u32 first;                    /* rotates */
     bool sleeps;                  /* schedulers may sleep in this launch */
     bool greedy;                  /* the policy prefers the warp that issued last */
+    bool one_each;                /* a turn is one instruction and one cycle */
     /* dependences */
     u32 scoreboard_words;
     u64 *pending;    /* for all slots */

@@ -224,7 +224,8 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool cou
 {
     const struct inst_time *time = inflight->time;
     claim_banks(core, inflight, time);
-    dyninst_commit(&inflight->dyn);
+    if (!inflight->dyn.committed)
+        dyninst_commit(&inflight->dyn);
     if (counts && inflight->counted)
         waitcnt_settle(core, inflight);
     settle(core, inflight, time);
