@@ -144,6 +144,12 @@ struct cache_way *cache_way_of(const struct cache *cache, u64 line)
     return find(cache, line, set_of(cache, line));
 }
 
+u64 cache_tag_of(const struct cache *cache, u64 line)
+{
+    const u64 number = line >> cache->line_shift;
+    return cache->index_mask ? number >> cache->index_bits : number / cache->sets;
+}
+
 static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return (u32)(slot - cache->slots) - set * cache->ways;
@@ -152,6 +158,19 @@ static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 s
 static u32 *tag_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return cache->tags + (size_t)set * cache->row + way_of(cache, slot, set);
+}
+
+void cache_retag(struct cache *cache, struct cache_way *slot, u64 tag)
+{
+    const u32 set = (u32)(slot - cache->slots) / cache->ways;
+    u64 number = tag * cache->sets + set;
+    if (cache->residues) { /* the lowest bits stand for themselves in the hash */
+        const u64 upper = tag << cache->index_bits;
+        number = upper | (set ^ hashed_set(cache, upper));
+    }
+    slot->line = number << cache->line_shift;
+    *tag_of(cache, slot, set) = number_tag(number);
+    cache->refused = NO_LINE;
 }
 
 static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, bool write)

@@ -44,6 +44,10 @@ struct cache {
     struct arena *arena;
 };
 
+/* The part of a line's number that its set does not determine; and a line that changes to another
+ * one of its set. */
+u64 cache_tag_of(const struct cache *cache, u64 line);
+void cache_retag(struct cache *cache, struct cache_way *slot, u64 tag);
 /* The way that a line is in, or NULL. */
 struct cache_way *cache_way_of(const struct cache *cache, u64 line);
 

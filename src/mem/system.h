@@ -49,6 +49,8 @@ struct content_config;
 struct content *memory_system_arm(struct memory_system *memory_system,
                                   const struct content_config *config);
 
+/* A slice, by its number among those of all channels. */
+struct l2_slice *memory_system_slice(struct memory_system *memory_system, u32 slice);
 /* The two ports of a core, which pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);
 struct port *memory_system_replies(struct memory_system *memory_system, u32 core);

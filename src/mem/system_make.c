@@ -193,6 +193,11 @@ struct content *memory_system_arm(struct memory_system *m, const struct content_
     return m->content;
 }
 
+struct l2_slice *memory_system_slice(struct memory_system *m, u32 slice)
+{
+    return m->slices[slice];
+}
+
 struct port *memory_system_requests(struct memory_system *m, u32 core)
 {
     return &m->requests[core];

@@ -287,6 +287,8 @@ void fetch_reply(struct core *core, u32 mshr)
     const u64 line = cache_mshr_line(core->fetch.cache, mshr);
     cache_fill(core->fetch.cache, mshr, &out);
     while (cache_waiter(core->fetch.cache, mshr, &s)) {
+        if (UNLIKELY(!(core->present >> s & 1))) /* a flipped waiter (live.h) */
+            continue;
         core->slots[s].barred &= (u8)~BARRED_MISSING;
         core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
         core->fetch.arrived |= bit(s);

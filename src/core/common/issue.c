@@ -16,6 +16,7 @@
  *      has no warp.
  */
 #include "core/common/issue_parts.h"
+#include "core/live.h"
 
 static COLD void tell_issued(struct core *core, struct inflight *inflight)
 {
@@ -146,9 +147,11 @@ PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
         core->stats.issue.reservations += time->reserves;
     }
     if (time->pipe == PIPE_MEMORY && inflight->dyn.kind == DYNINST_ACCESS) {
-        inflight->memory_wait = true;
         slot->unacted++;
-        if (time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared)
+        inflight->memory_wait = time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared
+                                    ? WAITS_AS_SCALAR
+                                    : WAITS_AS_VECTOR;
+        if (inflight->memory_wait == WAITS_AS_SCALAR)
             slot->scalar_accesses++;
         else
             slot->vector_accesses++;
@@ -212,7 +215,8 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
     slot->at = next;
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
-    if (slot->at != expected && slot->at != NO_INST) /* a waiting warp may yet go straight on */
+    if (slot->at != expected && slot->at != NO_INST && /* a waiting warp may yet go straight on */
+        !(UNLIKELY(slot->derailed) && live_follow(core, s, inst, expected)))
         core->issue.redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->issue.branching |= bit(s);
@@ -253,7 +257,7 @@ PART_OF bool issue_next(struct core *core, u32 s, bool plain)
         return false;
     if (plain) /* the scoreboard guards the results */
         dyninst_execute(&inflight->dyn, slot->warp, inst);
-    else if (core->detours & DETOUR_SEAMS) /* mechanisms may read operands */
+    else if (core->detours & DETOUR_OPERANDS)
         dyninst_issue(&inflight->dyn, slot->warp, inst);
     else
         dyninst_start(&inflight->dyn, slot->warp, inst);
@@ -297,7 +301,7 @@ static void moved(struct core *core, u32 s, u32 inst)
 
 static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
 {
-    if (UNLIKELY(core->detours & DETOUR_SEAMS))
+    if (UNLIKELY(core->detours & DETOUR_OPERANDS))
         dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
     else
         dyninst_start(&inflight->dyn, core->slots[s].warp, inst);
