@@ -335,6 +335,12 @@ enum detour {
 /* Mechanisms may read operands, or their bits be flipped: they are copied into the record. */
 #define DETOUR_OPERANDS (DETOUR_SEAMS | DETOUR_LIVE)
 
+/* A cache of a core, for the cache_event seam. */
+struct core_cache {
+    struct core *core;
+    enum packet_client which;
+};
+
 struct core {
     struct core_config config;
     struct arena *arena; /* of the core itself, its slots and its records */
@@ -343,6 +349,7 @@ struct core {
     struct clock clock;
     struct core_counts stats;
     struct hooks hooks;
+    struct core_cache observed[CLIENTS];
     u32 mechanism_work; /* not 0: mechanisms need every cycle (core_want_cycles) */
     u32 detours;        /* of this launch */
     u32 groups;         /* schedulers that have their own units, or 1 */

@@ -181,9 +181,48 @@ static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, b
         cache->hooks.touched(cache->hooks.user, slot->line, set, way_of(cache, slot, set), write);
 }
 
+/* Calls the observer; `slot` is the line's, or NULL. */
+static COLD void tell(const struct cache *cache, struct cache_event event,
+                      const struct cache_way *slot)
+{
+    event.place = slot ? (u32)(slot - cache->slots) : CACHE_NO_PLACE;
+    cache->observe(cache->observer, &event);
+}
+
+static inline void tell_written(const struct cache *cache, const struct cache_way *slot,
+                                u32 sectors, bool stays)
+{
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_WRITTEN,
+                                  .line = slot->line,
+                                  .sectors = sectors,
+                                  .dirty = stays ? sectors : 0,
+                                  .mshr = NO_MSHR},
+             slot);
+}
+
+static inline void tell_filled(const struct cache *cache, u64 line, const struct cache_way *slot,
+                               u32 sectors, u32 mshr)
+{
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){
+                 .kind = CACHE_EVENT_FILLED, .line = line, .sectors = sectors, .mshr = mshr},
+             slot);
+}
+
 /* Removes a line. */
 static void drop(struct cache *cache, struct cache_way *slot, u32 set)
 {
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_DROPPED,
+                                  .line = slot->line,
+                                  .sectors = slot->valid,
+                                  .dirty = slot->dirty,
+                                  .mshr = NO_MSHR},
+             slot);
     if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
         cache->hooks.evicted(cache->hooks.user, slot->line, set, way_of(cache, slot, set));
     *tag_of(cache, slot, set) = NO_TAG;
@@ -341,6 +380,15 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     }
     if (f.slot)
         touch(cache, f.slot, set, false);
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_READ,
+                                  .result = result,
+                                  .line = line,
+                                  .sectors = sectors,
+                                  .mshr = result == CACHE_MISS ? out->mshr : f.mshr,
+                                  .waiter = waiter},
+             f.slot);
     return result;
 }
 
@@ -388,6 +436,7 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
     if (full)
         slot->valid |= sectors;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, true);
     return CACHE_HIT;
 }
 
@@ -407,6 +456,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     if (!hit)
         return CACHE_MISS;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, false);
     if (cache->write == WRITE_EVICT) {
         slot->valid &= cache->sectored ? ~sectors : 0;
         if (!slot->valid && !slot->pending)
@@ -425,6 +475,7 @@ bool cache_keep_write(struct cache *cache, u64 line, u32 sectors)
     cache->counters->write_hits++;
     slot->dirty |= sectors;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, true);
     return true;
 }
 
@@ -476,6 +527,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
     if (entry->slot != NO_SLOT) {
         cache->slots[entry->slot].valid |= entry->sectors;
         cache->slots[entry->slot].pending &= ~entry->sectors;
+        tell_filled(cache, entry->line, &cache->slots[entry->slot], entry->sectors, mshr);
         if (UNLIKELY(cache->hooked))
             leave_reserved(cache, entry->slot, out);
     } else {
@@ -484,6 +536,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
             slot->valid |= entry->sectors;
             slot->prefetched |= entry->count ? 0 : entry->sectors;
         }
+        tell_filled(cache, entry->line, slot, entry->sectors, mshr);
     }
     if (UNLIKELY(cache->content != NULL))
         cache_content_arrived(cache, mshr);
@@ -529,6 +582,7 @@ void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *
         return;
     slot->valid |= sectors;
     touch(cache, slot, set, false);
+    tell_filled(cache, line, slot, sectors, NO_MSHR);
 }
 
 enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
@@ -560,6 +614,13 @@ void cache_cancel(struct cache *cache)
         }
 }
 
+void cache_observe(struct cache *cache, cache_observe_fn *observe, void *user)
+{
+    cache->observe = observe;
+    cache->observer = user;
+    cache->slow = true;
+}
+
 void cache_watch(struct cache *cache)
 {
     cache->watched = cache->slow = true;
@@ -577,6 +638,7 @@ void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *o
         return;
     slot->valid |= sectors;
     touch(cache, slot, set, false);
+    tell_filled(cache, line, slot, sectors, NO_MSHR);
 }
 
 void cache_invalidate(struct cache *cache)
@@ -588,8 +650,10 @@ void cache_invalidate(struct cache *cache)
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
             struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
-            if (slot->line != NO_LINE && !slot->pending)
+            if (slot->line != NO_LINE && !slot->pending) {
+                slot->dirty = 0; /* lost */
                 drop(cache, slot, set);
+            }
             cache->used |= slot->pending != 0;
         }
 }
@@ -660,7 +724,7 @@ u32 cache_mshr_for(const struct cache *cache, u64 line)
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 {
     cache->hooked = hooks;
-    cache->slow = hooks || cache->watched;
+    cache->slow = hooks || cache->watched || cache->observe;
     cache->refused = NO_LINE;
     cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
     cache->takable =

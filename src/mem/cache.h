@@ -166,6 +166,29 @@ struct cache_hooks {
 };
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
 
+/* What happens to the lines of a cache, for an observer (cache_observe). */
+enum cache_event_kind {
+    CACHE_EVENT_READ,    /* a read was accepted */
+    CACHE_EVENT_FILLED,  /* sectors have arrived */
+    CACHE_EVENT_WRITTEN, /* sectors of a line that is present were written, at least in part */
+    CACHE_EVENT_DROPPED, /* a line leaves the cache */
+};
+struct cache_event {
+    enum cache_event_kind kind;
+    enum cache_result result; /* of a read */
+    u64 line;
+    u32 place;   /* of the line: set * ways + way; CACHE_NO_PLACE: it has none */
+    u32 sectors; /* read, arrived, written; or valid, of a line that leaves */
+    u32 dirty; /* written sectors that stay here; or those that the cache's owner writes to memory */
+    u32 mshr;  /* that a read waits for, or that has brought the sectors; CACHE_NO_PLACE: none */
+    u32 waiter; /* of a read */
+};
+#define CACHE_NO_PLACE UINT32_MAX
+typedef void cache_observe_fn(void *user, const struct cache_event *event);
+/* From now on `observe` is called for each event, after the cache has changed (before, for a line
+ * that leaves). Once, before the first access. It must not call functions of the cache. */
+void cache_observe(struct cache *cache, cache_observe_fn *observe, void *user);
+
 /* ---- cache_content.c: the data of lines; none of this is called while caches are not armed
  * ---- */
 

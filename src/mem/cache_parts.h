@@ -32,7 +32,7 @@ struct cache {
     bool sectored, allocate_on_fill, fifo, hooked, passing;
     bool watched;
     bool used;   /* a line has been inserted since cache_invalidate() */
-    bool slow;   /* hooked or watched: hits take the slow path */
+    bool slow;   /* hooked, watched or observed: hits take the slow path */
     u32 write;   /* as in the configuration */
     u64 time;    /* of stamps */
     u64 refused; /* the line of the last refused read, which would be refused again, or NO_LINE */
@@ -40,6 +40,8 @@ struct cache {
     enum cache_result refused_why;
     struct mshrs mshrs;
     struct cache_hooks hooks;
+    cache_observe_fn *observe; /* NULL: not observed */
+    void *observer;
     struct cache_content *content; /* NULL: not armed */
     struct arena *arena;
 };

@@ -64,6 +64,8 @@ void memory_system_set_packet_hooks(struct memory_system *memory_system,
                                     const struct packet_hooks *hooks);
 void memory_system_set_l2_hooks(struct memory_system *memory_system, u32 slice,
                                 const struct cache_hooks *hooks);
+void memory_system_observe_l2(struct memory_system *memory_system, u32 slice,
+                              cache_observe_fn *observe, void *user);
 void memory_system_set_dram_hooks(struct memory_system *memory_system, u32 channel,
                                   const struct dram_hooks *hooks);
 

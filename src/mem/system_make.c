@@ -224,6 +224,12 @@ void memory_system_set_l2_hooks(struct memory_system *m, u32 slice, const struct
     cache_set_hooks(m->slices[slice]->cache, hooks);
 }
 
+void memory_system_observe_l2(struct memory_system *m, u32 slice, cache_observe_fn *observe,
+                              void *user)
+{
+    cache_observe(m->slices[slice]->cache, observe, user);
+}
+
 void memory_system_set_dram_hooks(struct memory_system *m, u32 channel,
                                   const struct dram_hooks *hooks)
 {

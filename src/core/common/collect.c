@@ -116,6 +116,12 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
+static COLD void tell_collecting(struct core *core, struct inflight *inflight)
+{
+    EACH_USE(use, &core->hooks, collecting)
+        use->mechanism->collecting(use->state, core, inflight);
+}
+
 static COLD void tell_collected(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, collected)
@@ -259,6 +265,8 @@ PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, 
     struct collector *collector = &core->collect.collectors[c];
     u64 *wanted = core->collect.wanted[c];
     u32 depth = time->read_depth;
+    if (core_hooked(core, SEAM_COLLECTING))
+        tell_collecting(core, inflight);
     if (core_hooked(core, SEAM_PLACES)) {
         depth = ask_places(core, inflight, wanted);
     } else {

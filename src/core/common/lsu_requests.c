@@ -112,6 +112,14 @@ struct requester lsu_requester(const struct core *core, u32 request)
     return requester_of(core, waits->slot, waits->inst, REQUESTER_ACCESS);
 }
 
+struct inflight *core_reader(struct core *core, enum packet_client which, u32 waiter)
+{
+    if (which == CLIENT_FETCH)
+        return NULL;
+    return core_inflight(
+        core, which == CLIENT_CONSTANT ? waiter : core->lsu.unit->requests[waiter].inflight);
+}
+
 /* ---- finished instructions ---- */
 
 void lsu_finish(struct core *core)

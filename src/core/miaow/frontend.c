@@ -341,7 +341,7 @@ enum {
 
 static const char *lacks(const struct mechanism *m, const void *params)
 {
-    const u32 missing = mechanism_seams(m, params) & ~(u32)SERVED;
+    const u32 missing = mechanism_seams(m, params) & ~((u32)SERVED | m->optional);
     if (missing)
         return seam_name((enum seam)first_bit(missing));
     return m->stuck   ? "stuck" /* it holds warps back */

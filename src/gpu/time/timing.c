@@ -73,6 +73,7 @@ struct timing *timing_create(struct hd_device *device)
     t->issued = checked(calloc(t->core_count, sizeof *t->issued));
     t->work = checked(calloc(t->core_count, sizeof *t->work));
     t->home = checked(calloc(t->core_count, sizeof *t->home));
+    mechanism_devices_create(&device->mechanisms);
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
@@ -107,6 +108,7 @@ void timing_destroy(struct timing *t)
     memory_system_destroy(t->memory_system);
     mechanisms_detach(&t->memory_hooks);
     dispatcher_hooks_destroy(&t->dispatcher_hooks);
+    mechanism_devices_destroy(&t->device->mechanisms);
     free(t->cores);
     workers_destroy(t->workers);
     free(t->profiles.rows);
