@@ -440,12 +440,25 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
     return CACHE_HIT;
 }
 
+/* A write-through: sectors that it writes completely are present from now on, except those on their
+ * way from memory. Without a line to take, the write only goes on. */
+static void keep_written(struct cache *cache, u64 line, u32 set, struct cache_way *slot,
+                         u32 sectors, bool full, struct cache_out *out)
+{
+    if (!slot && may_allocate(cache, line) && (slot = victim_of(cache, set))) {
+        replace(cache, slot, line, set, true, out);
+        touch(cache, slot, set, true);
+    }
+    if (slot && full)
+        slot->valid |= sectors & ~slot->pending;
+}
+
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
                               struct cache_out *out)
 {
     u32 set = set_of(cache, line);
     struct cache_way *slot = find(cache, line, set);
-    out->victim_sectors = 0;
+    out->victim_sectors = out->victim_valid = 0;
     cache->refused = NO_LINE;
     if (cache->write == WRITE_BACK)
         return write_here(cache, line, set, slot, sectors, full, out);
@@ -453,6 +466,8 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     cache->counters->writes++;
     cache->counters->write_hits += hit;
     cache->counters->write_misses += !hit;
+    if (cache->write_allocate)
+        keep_written(cache, line, set, slot, sectors, full, out);
     if (!hit)
         return CACHE_MISS;
     touch(cache, slot, set, true);
@@ -757,6 +772,7 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .allocate_on_fill = config->allocate_on_fill,
         .fifo = config->fifo,
         .write = config->write,
+        .write_allocate = config->write_allocate && config->write == WRITE_THROUGH,
         .arena = arena,
     };
     if (config->hash != HASH_NONE && cache->index_mask)

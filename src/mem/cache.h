@@ -26,9 +26,11 @@ struct cache_config {
         HASH_FERMI,      /* for 32 or 64 sets; others get HASH_POLYNOMIAL */
     } hash;
     bool passing; /* it keeps no lines, only MSHRs of lines in flight */
+    bool write_allocate;
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses do not allocate */
-        WRITE_THROUGH, /* a write updates a present line and goes on; misses do not allocate */
+        WRITE_THROUGH, /* a write updates a present line and goes on; misses allocate only with
+                        * write_allocate, and fetch nothing */
         WRITE_BACK,    /* a write stays in the cache; a miss allocates without fetching, and
                         * bytes never written are fetched when they are read */
     } write;
@@ -91,7 +93,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
                              struct cache_out *out);
 /*
  * Depends on the policy: WRITE_EVICT and WRITE_THROUGH always return CACHE_HIT or CACHE_MISS and
- * have no waiter (the caller sends the write on in both cases). WRITE_BACK returns CACHE_HIT when
+ * have no waiter (the caller sends the write on in both cases; out->victim as below). WRITE_BACK returns CACHE_HIT when
  * the write is in the cache, CACHE_NO_LINE when no line is available, and CACHE_MISS only when a
  * hook forbids allocation (the caller sends the write on). `full`: all bytes of the sectors.
  */

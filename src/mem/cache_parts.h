@@ -29,7 +29,7 @@ struct cache {
     const u16 *residues;        /* of hashed set indices, or NULL */
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
-    bool sectored, allocate_on_fill, fifo, hooked, passing;
+    bool sectored, allocate_on_fill, fifo, hooked, passing, write_allocate;
     bool watched;
     bool used;   /* a line has been inserted since cache_invalidate() */
     bool slow;   /* hooked, watched or observed: hits take the slow path */

@@ -177,6 +177,34 @@ static void writes_that_go_on(void **state)
     cache_destroy(cache);
 }
 
+/* A write-through that takes a line: whole sectors are present, parts of sectors are not, and what is on
+ * its way from memory stays so. Without a line to take, the write only goes on. */
+static void writes_that_take_a_line(void **state)
+{
+    struct cache_config config = small();
+    config.ways = 1;
+    config.sectored = true;
+    config.write = WRITE_THROUGH;
+    config.write_allocate = true;
+    struct cache *cache = create(config);
+    assert_int_equal(cache_write(cache, 0, 3, true, &out), CACHE_MISS);
+    assert_true(cache_has(cache, 0, 3) && !cache_has(cache, 0, 4));
+    assert_int_equal(cache_write(cache, 0, 4, false, &out), CACHE_MISS);
+    assert_false(cache_has(cache, 0, 4));
+    assert_int_equal(cache_write(cache, 0, 4, true, &out), CACHE_MISS);
+    assert_int_equal(cache_write(cache, 0, 4, true, &out), CACHE_HIT);
+    assert_int_equal(cache_write(cache, LINE, 1, true, &out), CACHE_MISS);
+    assert_int_equal(out.victim_sectors, 0); /* memory has it */
+    assert_true(cache_has(cache, LINE, 1) && !cache_has(cache, 0, 1));
+    assert_int_equal(counters.evictions, 1);
+    assert_int_equal(cache_read(cache, LINE, 2, 0, &out), CACHE_MISS);
+    assert_int_equal(cache_write(cache, LINE, 2, true, &out), CACHE_MISS);
+    assert_false(cache_has(cache, LINE, 2));
+    assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
+    assert_true(cache_has(cache, LINE, 1) && !cache_has(cache, 0, 1));
+    cache_destroy(cache);
+}
+
 /* A read that needs sectors of two fetches comes back after the second, whichever that is. */
 static void waits_for_two_fetches(void **state)
 {
@@ -700,6 +728,7 @@ int main(void)
         cmocka_unit_test(limits_of_mshrs),
         cmocka_unit_test(written_in_part),
         cmocka_unit_test(writes_that_go_on),
+        cmocka_unit_test(writes_that_take_a_line),
         cmocka_unit_test(waits_for_two_fetches),
         cmocka_unit_test(arrives_in_between),
         cmocka_unit_test(reserved_while_under_way),
