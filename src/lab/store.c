@@ -79,8 +79,12 @@ static bool check(struct store *store, struct error *error)
                   SQLITE_OK &&
               sqlite3_step(statement) == SQLITE_ROW;
     const char *text = ok ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    const int code = sqlite3_errcode(store->database) & 0xff; /* without the extended part */
     if (!ok)
-        store_refuse(store, error, "the results file is damaged");
+        store_refuse(store, error,
+                     code == SQLITE_CORRUPT || code == SQLITE_NOTADB
+                         ? "the results file is damaged"
+                         : "the results file cannot be used");
     else if (!text || strcmp(text, "ok") != 0)
         ok = error_set(error, ERROR_INPUT, store->path, "the results file is damaged: %.500s",
                        text ? text : "?");
@@ -209,6 +213,14 @@ static bool can_write(const char *path)
     return can;
 }
 
+/* Whether a file cannot be read because SQLite may not create its log: the folder's permissions forbid
+ * it, or its file system does. */
+static bool needs_log(struct store *store)
+{
+    const int code = sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+}
+
 static bool has_log(const char *path)
 {
     char *log;
@@ -230,10 +242,7 @@ struct store *store_open_to_read(const char *path, struct error *error)
         return NULL;
     struct store *store =
         connect(path, path, can_write(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, error);
-    if (store &&
-        sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) ==
-            SQLITE_CANTOPEN &&
-        !has_log(path)) {
+    if (store && !has_log(path) && needs_log(store)) {
         store_close(store);
         name = immutable_name(path);
         store = connect(name, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error);
@@ -259,7 +268,8 @@ void store_close(struct store *store)
     if (!store)
         return;
     store_forget_owners(store);
-    sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->release};
+    sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->owner_of,
+                                        store->release};
     for (u32 i = 0; i < ARRAY_LEN(statements); i++)
         sqlite3_finalize(statements[i]);
     sqlite3_close(store->database);

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -228,6 +230,36 @@ static void only_reading(void **state)
     assert_non_null(strstr(error.message, "earlier version of Heddle (schema 2"));
 }
 
+/* A user who may not write to the folder reads the results. Permissions do not bind root, so that a
+ * child becomes somebody else. */
+static void read_only_folder(void **state)
+{
+    char folder[] = "/tmp/heddle-readonly-XXXXXX", file[64];
+    struct error error = {0};
+    struct stored_result one = sample('1', "done");
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/results.db", folder);
+    struct store *store = store_open(file, &error);
+    assert_true(store_put(store, &one, &error));
+    store_close(store);
+    assert_true(chmod(file, 0444) == 0 && chmod(folder, 0555) == 0);
+    pid_t child = fork();
+    if (!child) {
+        if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+            _exit(1);
+        store = store_open_to_read(file, &error);
+        char *text = store ? store_get(store, one.key, &error) : NULL;
+        bool refused = !store_open(file, &error) && !strstr(error.message, "damaged");
+        _exit(text && refused ? 0 : 2);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    unlink(file);
+    rmdir(folder);
+    assert_int_equal(status, 0);
+}
+
 static void write_file(const void *data, size_t length)
 {
     FILE *file = fopen(path, "wb");
@@ -377,7 +409,7 @@ int main(void)
         TEST(claims),       TEST(foreign),          TEST(later_version),
         TEST(damaged),      TEST(tampered),         TEST(earlier_version),
         TEST(unwritable),   TEST(claims_elsewhere), TEST(signs_of_life),
-        TEST(only_reading),
+        TEST(only_reading), TEST(read_only_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
