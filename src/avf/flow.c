@@ -99,6 +99,7 @@ static void add_words(const struct avf *a, u32 slot, struct operand o, struct ne
     u32 count;
     const u32 first = word_at(a, slot, o, &count);
     const lane_set bits = o.kind == OPERAND_MASK ? mask_bits(a, first) : 0;
+    assert(o.kind != OPERAND_MASK || count <= 2);
     for (u32 i = 0; i < count; i++) {
         const struct tracked_row *r = &a->words.rows[first + i];
         const lane_set lanes = !r->some                 ? 0

@@ -197,7 +197,7 @@ static char *immutable_name(const char *path)
         } else {
             *at++ = *path;
         }
-    strcpy(at, "?immutable=1");
+    stpcpy(at, "?immutable=1");
     return name;
 }
 
