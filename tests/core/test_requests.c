@@ -48,6 +48,7 @@ static u32 miss(struct rig *rig)
     struct cache_out out;
     const u32 all = rig->core->fetch.line_sectors;
     assert_int_equal(cache_read(rig->core->fetch.cache, LINE, all, SLOT, &out), CACHE_MISS);
+    rig->core->present |= bit(SLOT);
     rig->core->slots[SLOT].barred |= BARRED_MISSING;
     requests_read(rig->core, CLIENT_FETCH, LINE, rig->machine.icache->line_bytes, out.sectors,
                   out.mshr, &requester);
