@@ -1,3 +1,4 @@
+// targets: nvcc
 // Kernels that bench/accuracy runs beside GPGPU-Sim's recorded numbers, one for each kind of behaviour.
 // Compiled to bench/peer-kernels.ptx by nvcc 13 (-arch=sm_75 -O3 -ptx); bench/peer.ptx has the first three.
 // What each computes is checked by bench/accuracy, which also has their sizes and inputs.

@@ -14,7 +14,8 @@
  * for the cycles in which the instruction occupies the unit's entry. In a pipelined unit every stage
  * holds the same share, so this is also the share of its pipeline registers.
  *
- * Seams: issued, collected, view, retired, block, settle.
+ * Seams: fetched, issued, collecting, collected, view, retired, block, settle; of caches and requests to the L2:
+ * cache_event, packet, reply, l2_request, l2_event, launch_done (reads.c).
  */
 #include "avf/avf.h"
 #include <stdlib.h>
@@ -72,7 +73,32 @@ static void count_resident(struct avf *a, u64 cycle)
     a->stats->vector_allocated += cycles * warps * a->registers * a->warp_size * 32;
     a->stats->scalar_bits += cycles * warps * a->scalars * 32;
     a->stats->shared_allocated += cycles * blocks * a->shared_words * 32;
+    front_count_resident(a, cycles, warps);
     a->settled = MAX(a->settled, cycle);
+}
+
+/* What is known of a cache so far; and all of it, for `cycles`. */
+#define COUNT_CACHE(s, name, lines, cycles)                                     \
+    do {                                                                        \
+        (s)->name##_lines += (u64)(lines)->places * (cycles);                   \
+        (s)->name##_lines_held += (lines)->counts.lines_held;                   \
+        (s)->name##_lines_ace += (lines)->counts.lines_ace;                     \
+        (s)->name##_lines_refetched += (lines)->counts.lines_refetched;         \
+        (s)->name##_lines_undecided += (lines)->counts.lines_undecided;         \
+        (s)->name##_bits += 8ull * (lines)->bytes * (lines)->places * (cycles); \
+        (s)->name##_bits_held += (lines)->counts.bits_held;                     \
+        (s)->name##_bits_ace += (lines)->counts.bits_ace;                       \
+        (s)->name##_bits_undecided += (lines)->counts.bits_undecided;           \
+        (lines)->counts = (struct line_counts){0};                              \
+    } while (0)
+
+static void count_caches(struct avf *a, u64 cycles)
+{
+    struct avf_lines *caches = a->requests.caches;
+    COUNT_CACHE(a->stats, icache, &caches[CLIENT_FETCH], cycles);
+    COUNT_CACHE(a->stats, l1d, &caches[CLIENT_L1D], cycles);
+    COUNT_CACHE(a->stats, constant, &caches[CLIENT_CONSTANT], cycles);
+    COUNT_CACHE(a->stats, readonly, &caches[CLIENT_READONLY], cycles);
 }
 
 /* All bits and lanes of a core, for `cycles`. */
@@ -86,6 +112,8 @@ static void count_capacity(struct avf *a, u64 cycles)
     a->stats->int_lanes += cycles * u->integer * u->sp_lanes;
     a->stats->fp64_lanes += cycles * u->fp64 * u->fp64_lanes;
     a->stats->sfu_lanes += cycles * u->sfu * u->sfu_lanes;
+    count_caches(a, cycles);
+    front_count(a, cycles);
 }
 
 /* ---- passes ---- */
@@ -96,6 +124,7 @@ static void reset_slots(struct avf *a, u64 slots, bool dead)
         const u32 s = first_bit(slots);
         tracked_reset(&a->vectors, s * a->registers, a->registers, dead, a->numbers[s]);
         tracked_reset(&a->words, s * a->scalars, a->scalars, dead, a->numbers[s]);
+        tracked_reset(&a->active, s * a->chunks, a->chunks, dead, 0);
     }
 }
 
@@ -105,6 +134,15 @@ static void reset_blocks(struct avf *a, u64 places, bool dead)
         tracked_reset(&a->shared, first_bit(places) * a->shared_words, a->shared_words, dead, 0);
 }
 
+#define EACH_TRACKED(t, a) for (struct tracked *t = &(a)->vectors; t <= &(a)->active; t++)
+
+static void set_accounting(struct avf *a, bool on)
+{
+    a->accounting = on;
+    EACH_TRACKED(t, a)
+    t->counts = on;
+}
+
 /* The accounted part of the log ends here: what is needed later is needed up to this cycle. */
 static void mark(struct avf *a, u32 cycle)
 {
@@ -112,11 +150,14 @@ static void mark(struct avf *a, u32 cycle)
         const u32 s = first_bit(set);
         tracked_mark(&a->vectors, s * a->registers, a->registers, cycle);
         tracked_mark(&a->words, s * a->scalars, a->scalars, cycle);
+        tracked_mark(&a->active, s * a->chunks, a->chunks, cycle);
     }
     for (u64 set = a->block_alive; set; set &= set - 1)
         tracked_mark(&a->shared, first_bit(set) * a->shared_words, a->shared_words, cycle);
-    a->vectors.live = a->vectors.undecided = a->words.undecided = a->shared.undecided = 0;
-    a->accounting = a->vectors.counts = a->words.counts = a->shared.counts = true;
+    a->vectors.live = 0;
+    EACH_TRACKED(t, a)
+    t->undecided = 0;
+    set_accounting(a, true);
 }
 
 static void back(struct avf *a, const struct avf_entry *e)
@@ -127,6 +168,7 @@ static void back(struct avf *a, const struct avf_entry *e)
         break;
     case ENTRY_START:
         flow_close(a, e->lanes, avf_cycles(a, e->issued), true);
+        front_close(a, e->lanes, avf_cycles(a, e->issued));
         shared_close(a, bit(e->place), avf_cycles(a, e->issued));
         a->alive &= ~e->lanes;
         a->block_alive &= ~bit(e->place);
@@ -157,7 +199,7 @@ static void pass(struct avf *a, u32 count, u32 until)
 {
     a->alive = a->resident;
     a->block_alive = a->blocks;
-    a->accounting = a->vectors.counts = a->words.counts = a->shared.counts = false;
+    set_accounting(a, false);
     reset_slots(a, a->resident, false);
     reset_blocks(a, a->blocks, false);
     for (u32 i = a->count; i > count; i--)
@@ -166,11 +208,13 @@ static void pass(struct avf *a, u32 count, u32 until)
     for (u32 i = count; i > 0; i--)
         back(a, &a->entries[i - 1]);
     flow_close(a, a->alive, 0, false);
+    front_close(a, a->alive, 0);
     shared_close(a, a->block_alive, 0);
     a->stats->vector_live += 32 * a->vectors.live;
     a->stats->vector_undecided += a->vectors.undecided;
     a->stats->scalar_undecided += a->words.undecided;
     a->stats->shared_undecided += a->shared.undecided;
+    a->stats->mask_undecided += a->active.undecided;
     keep_writers(a);
     log_drop(a, count);
     a->from = until;
@@ -208,12 +252,22 @@ static struct avf_entry *entry_of(struct avf *a, const struct inflight *inflight
     return at == NO_ENTRY || inflight->injected || inflight->dyn.homes ? NULL : &a->entries[at];
 }
 
+static void collecting(void *state, struct core *core, struct inflight *inflight)
+{
+    struct avf_entry *e = entry_of(state, inflight);
+    if (e)
+        e->collecting = (u32)core_cycle(core) + 1;
+}
+
 static void collected(void *state, struct core *core, struct inflight *inflight)
 {
     struct avf *a = state;
     struct avf_entry *e = entry_of(a, inflight);
-    if (e && a->params->read == READ_COLLECT)
+    if (!e)
+        return;
+    if (a->params->read == READ_COLLECT)
         e->read = (u32)core_cycle(core);
+    e->collected = e->collecting ? MAX((u32)core_cycle(core), e->collecting) : 0;
 }
 
 static struct memory_view *view(void *state, struct core *core, struct inflight *inflight,
@@ -250,6 +304,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
         a->blocks |= bit(place);
         for (u64 set = a->block_slots[place]; set; set &= set - 1)
             a->numbers[first_bit(set)] = 0;
+        front_start(a, a->block_slots[place]);
     } else {
         a->resident &= ~a->block_slots[place];
         a->blocks &= ~bit(place);
@@ -272,9 +327,8 @@ static void settle(void *state, struct core *core, fs now)
 
 static void free_launch(struct avf *a)
 {
-    tracked_destroy(&a->vectors);
-    tracked_destroy(&a->words);
-    tracked_destroy(&a->shared);
+    EACH_TRACKED(t, a)
+    tracked_destroy(t);
     free(a->plan);
     a->plan = NULL;
 }
@@ -299,6 +353,8 @@ static void begin(struct avf *a, struct core *core)
     tracked_create(&a->words, CORE_WARPS * a->scalars, 1);
     tracked_create(&a->shared, MIN(CORE_BLOCKS, core_config(core)->core->blocks) * a->shared_words,
                    1);
+    tracked_create(&a->active, CORE_WARPS * a->chunks, 1);
+    memset(a->arrived, 0, sizeof a->arrived);
     memset(a->entry_of, 0xff, sizeof a->entry_of);
     a->count = a->pool_used = a->from = 0;
     a->settled = a->counted = 0;
@@ -307,15 +363,42 @@ static void begin(struct avf *a, struct core *core)
 
 static void launch(void *state, struct core *core, bool begins)
 {
+    struct avf *a = state;
+    a->device->running = begins;
     if (begins)
         begin(state, core);
     else
         free_launch(state);
 }
 
+/* Everything is decided: no block is resident, and memory is idle. */
+static void launch_done(void *const *states, u32 count, struct exec *exec)
+{
+    struct avf *first = states[0];
+    struct avf_device *d = first->device;
+    const u64 cycles = first->counted;
+    for (u32 i = 0; i < count; i++) {
+        reads_end(states[i], d->base + cycles);
+        count_caches(states[i], 0);
+    }
+    lines_count(&d->l2, d->base + cycles);
+    COUNT_CACHE(first->stats, l2, &d->l2, core_has_common_stages(first->core) ? cycles : 0);
+    d->base += cycles;
+    d->running = false;
+}
+
 static void create(void *state, struct core *core)
 {
     struct avf *a = state;
+    struct avf_device *d = a->device = mechanism_device(state);
+    const u32 index = core_config(core)->index;
+    a->core = core;
+    if (index >= d->core_count) {
+        d->core_count = index + 1;
+        d->cores = checked(realloc(d->cores, d->core_count * sizeof *d->cores));
+    }
+    d->cores[index] = a;
+    reads_create(a, core);
     a->entries = mechanism_alloc(state, a->params->window * sizeof *a->entries);
     a->pool = mechanism_alloc(state, (size_t)a->params->window * POOL_WORDS * sizeof *a->pool);
 }
@@ -323,6 +406,28 @@ static void create(void *state, struct core *core)
 static void destroy(void *state)
 {
     free_launch(state);
+    reads_destroy(state);
+}
+
+static void create_memory(void *memory, struct memory_system *system, u32 partition, u32 slices)
+{
+    enum {
+        SPARE = 4096
+    };
+    struct avf_device *d = mechanism_device(memory);
+    const struct l2_params *l2 = memory_system_l2(system);
+    d->system = system;
+    d->slice_places = l2->sets * l2->ways;
+    if (!d->l2.places && l2->enabled)
+        lines_create(&d->l2, (u64)memory_system_slices(system) * d->slice_places, l2->line_bytes,
+                     SPARE);
+}
+
+static void destroy_device(void *device)
+{
+    struct avf_device *d = device;
+    lines_destroy(&d->l2);
+    free(d->cores);
 }
 
 /* They issue for several warps at once, or skip instructions. */
@@ -335,8 +440,11 @@ static const char *const deviations[] = {
     "Values that are not decided when a window ends count as needed; avf.vector_undecided says how "
     "many, at most.",
     "What is stored in local or global memory is needed.",
-    "The destination of a dead instruction is not counted as vulnerable, though an error in its "
-    "register number would overwrite another register.",
+    "Caches: lifetime analysis after A. Biswas et al., \"Computing architectural vulnerability "
+    "factors "
+    "for address-based structures\", ISCA 2005, without their analysis of tags that differ in one "
+    "bit: "
+    "errors that make a wrong line hit are not counted.",
     NULL,
 };
 
@@ -347,11 +455,25 @@ const struct mechanism avf_mechanism = {
     .deviations = deviations,
     .conflicts = conflicts,
     .state_size = sizeof(struct avf),
+    .device_size = sizeof(struct avf_device),
+    .destroy_device = destroy_device,
+    .one_thread = true, /* what the L2 holds is needed if a core needs it */
+    .optional = 1u << SEAM_PACKET | 1u << SEAM_REPLY | 1u << SEAM_FETCHED | 1u << SEAM_COLLECTING,
+    .memory_size = sizeof(struct mechanism_state),
+    .create_memory = create_memory,
+    .l2_request = reads_l2_request,
+    .l2_event = reads_l2_event,
+    .cache_event = reads_cache_event,
+    .packet = reads_packet,
+    .reply = reads_reply,
+    .launch_done = launch_done,
     .create = create,
     .destroy = destroy,
     .launch = launch,
     .block = block,
     .issued = issued,
+    .fetched = front_fetched,
+    .collecting = collecting,
     .collected = collected,
     .view = view,
     .retired = retired,

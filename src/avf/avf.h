@@ -5,6 +5,8 @@
  *     log.c     entries: instructions with their times, lanes and what rules of needs.h look at
  *     tracked.c   what is known of registers and shared memory: needed bits, and since when
  *     flow.c    one instruction, backwards: from its results to its sources
+ *     front.c   instruction buffers, PCs, active lanes, divergence stacks, collectors
+ *     lines.c, reads.c    caches and the requests to them (lines.h)
  *     avf.c     the observer: fills the log, runs passes, counts
  *
  * Passes. When the log is full, it is analysed from its end. What comes after the end is not known:
@@ -22,8 +24,8 @@
 #ifndef AVF_AVF_H
 #define AVF_AVF_H
 
+#include "avf/lines.h"
 #include "avf/needs.h"
-#include "core/mechanism.h"
 
 #define COMPONENT avf
 #define COMPONENT_DEF "avf/avf.def"
@@ -46,14 +48,19 @@ struct avf_entry {
     u8 kind, slot, pipe;
     u8 place;               /* of its block */
     bool open;              /* it is in flight */
+    bool addressed;         /* the lanes' addresses are in the pool */
     u16 interval;           /* for which it takes its unit */
-    u16 bytes;              /* that a lane moves to or from shared memory */
+    u16 bytes;              /* that a lane moves to or from memory */
     u32 inst;               /* or the block's place */
     u32 number;             /* of the warp's instructions */
+    u32 fetched;            /* cycle of its arrival in the buffer; 0: not known */
     u32 issued, read;       /* cycle; `read`: the last register has been read from its bank */
+    u32 collecting;         /* it may be in its collector's operands from here, */
+    u32 collected;          /* until here; 0: it has none */
     u32 acted;              /* memory has been accessed */
     u32 written;            /* results are in their registers */
     u32 values;             /* the first word in the pool */
+    u32 reads;              /* the first of the lines that it has read, or NOTHING */
     lane_set lanes, active; /* that execute; on the path, or in EXEC */
     lane_set writes;        /* of vector results */
     lane_set shared;        /* that access shared memory */
@@ -101,6 +108,7 @@ struct avf_inst {
     bool sink;   /* needed whatever becomes of its results */
     bool scalar; /* of the warp, not of lanes */
     bool kills;  /* its results overwrite what was there: their place is known */
+    u8 operands; /* vector registers that it reads */
     u8 writes;   /* operands */
     struct operand to[INST_REFS];
 };
@@ -116,10 +124,13 @@ struct avf {
     u32 registers;    /* of a warp */
     u32 scalars;      /* words of scalar registers, or predicates, of a warp */
     u32 shared_words; /* of a block */
-    struct tracked vectors, words, shared;
-    u32 numbers[CORE_WARPS]; /* instructions issued by the slot's warp */
-    u64 resident;            /* slots */
-    u64 blocks;              /* places */
+    struct tracked vectors, words, shared, active; /* `active`: lanes; unused with EXEC */
+    u32 arrived[CORE_WARPS][32]; /* by instruction, modulo: its arrival in the buffer */
+    u32 stepped[CORE_WARPS];     /* cycle of the last issue, */
+    u32 depth[CORE_WARPS];       /* and entries of the divergence stack after it */
+    u32 numbers[CORE_WARPS];     /* instructions issued by the slot's warp */
+    u64 resident;                /* slots */
+    u64 blocks;                  /* places */
     u64 block_slots[CORE_BLOCKS];
     u64 settled, counted; /* cycles up to which resident bits, and all bits, are counted */
     /* the log */
@@ -128,9 +139,13 @@ struct avf {
     u32 *pool;
     u32 pool_used;
     u32 entry_of[CORE_INFLIGHT];
+    /* memory */
+    struct avf_device *device;
+    struct avf_requests requests;
     u32 from; /* A2 */
     /* of a pass */
     bool accounting;
+    u32 source_bits; /* needed, of the vector registers that an instruction reads */
     u64 alive;       /* slots, at this point of the log */
     u64 block_alive; /* places */
 };
@@ -175,6 +190,7 @@ static inline u32 tracked_bits(const struct tracked *t, u32 row, u32 lane)
 /* flow.c */
 void flow_plan(struct avf_inst *plan, const struct inst *inst);
 void flow_back(struct avf *a, const struct avf_entry *e);
+void flow_count_sources(struct avf *a, const u32 *bits, lane_set lanes);
 /* What registers of these slots hold is older than this point of the log: their warps start
  * (`starts`), or the log begins, at this cycle. */
 void flow_close(struct avf *a, u64 slots, u32 cycle, bool starts);
@@ -185,6 +201,8 @@ static inline u32 avf_cycles(const struct avf *a, u32 cycle) /* since `from` */
 }
 
 /* shared.c */
+/* Bits of a loaded element of which these bits of the register are needed. */
+u32 avf_loaded_bits(const struct inst *inst, u32 bits, u32 bytes);
 /* Whether its data in shared memory are followed bit by bit. */
 bool shared_is_followed(const struct avf *a, const struct avf_entry *e);
 /* A load that is needed in these lanes; before its results are overwritten (backwards). */
@@ -194,6 +212,37 @@ void shared_back_store(struct avf *a, const struct avf_entry *e);
 /* Anything else. */
 void shared_back_other(struct avf *a, const struct avf_entry *e);
 void shared_close(struct avf *a, u64 places, u32 cycle);
+
+/* front.c */
+enum front_need {
+    FRONT_DEAD,
+    FRONT_NEEDED,
+    FRONT_UNDECIDED /* needed, perhaps only because the log ends */
+};
+void front_fetched(void *state, struct core *core, u32 slot, u32 inst, u32 count, bool here);
+void front_issued(struct avf *a, struct avf_entry *e);
+void front_start(struct avf *a, u64 slots);
+/* An accounted instruction, whose `source_bits` are known. */
+void front_back(struct avf *a, const struct avf_entry *e, enum front_need need);
+void front_need_active(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure);
+void front_close(struct avf *a, u64 slots, u32 cycle);
+void front_count_resident(struct avf *a, u64 cycles, u64 warps);
+void front_count(struct avf *a, u64 cycles);
+
+/* reads.c: the seams, and: */
+void reads_cache_event(void *state, struct core *core, enum packet_client which,
+                       const struct cache_event *event);
+void reads_packet(void *state, struct core *core, struct packet *packet);
+void reads_reply(void *state, struct core *core, const struct packet *packet);
+void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+void reads_l2_event(void *memory, u32 slice, const struct cache_event *event);
+void reads_create(struct avf *a, struct core *core);
+void reads_destroy(struct avf *a);
+/* The lines that an instruction has read are needed in these lanes; before its results are
+ * overwritten (backwards). */
+void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure);
+/* The launch ends. */
+void reads_end(struct avf *a, u64 cycle);
 
 /* avf.c */
 /* ACE bit cycles of vector registers, written by an instruction (NO_INST: there when the warp

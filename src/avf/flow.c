@@ -37,6 +37,8 @@ void flow_plan(struct avf_inst *plan, const struct inst *inst)
     plan->scalar = flags & OPF_SCALAR;
     plan->kills = !relative && !stack;
     plan->writes = (u8)inst_writes(inst, plan->to);
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
+        plan->operands += inst->src[k].kind == OPERAND_VECTOR ? inst->src[k].count : 0;
 }
 
 /* ---- places ---- */
@@ -97,6 +99,7 @@ static void add_words(const struct avf *a, u32 slot, struct operand o, struct ne
     u32 count;
     const u32 first = word_at(a, slot, o, &count);
     const lane_set bits = o.kind == OPERAND_MASK ? mask_bits(a, first) : 0;
+    assert(o.kind != OPERAND_MASK || count <= 2);
     for (u32 i = 0; i < count; i++) {
         const struct tracked_row *r = &a->words.rows[first + i];
         const lane_set lanes = !r->some                 ? 0
@@ -173,6 +176,14 @@ static void write_results(struct avf *a, const struct avf_entry *e, const struct
 
 /* ---- sources ---- */
 
+/* Needed bits of a register that the instruction reads: it has them in its collector. */
+void flow_count_sources(struct avf *a, const u32 *bits, lane_set lanes)
+{
+    if (a->accounting)
+        for (; lanes; lanes &= lanes - 1)
+            a->source_bits += count_lanes(bits[first_lane(lanes)]);
+}
+
 static void need_words(struct avf *a, u32 word, u32 bits, bool unsure, const struct avf_entry *e)
 {
     const u32 cycle = avf_cycles(a, e->issued);
@@ -215,9 +226,11 @@ static void need_same(struct avf *a, const struct avf_entry *e, struct operand o
                        unsure == lanes, e);
     } else if (o.kind == OPERAND_VECTOR) {
         const u32 first = vector_at(a, e->slot, o.index);
-        for (u32 i = 0; i < count; i++)
-            tracked_need(&a->vectors, first + i, lanes,
-                         i == 1 && count == 2 ? (u32)(bits >> 32) : (u32)bits, unsure, cycle);
+        for (u32 i = 0; i < count; i++) {
+            const u32 word = i == 1 && count == 2 ? (u32)(bits >> 32) : (u32)bits;
+            tracked_need(&a->vectors, first + i, lanes, word, unsure, cycle);
+            a->source_bits += count_lanes(lanes) * count_lanes(word);
+        }
     }
 }
 
@@ -322,9 +335,11 @@ static void need_each(struct avf *a, const struct avf_entry *e, lane_set lanes, 
             need_same(a, e, o, lanes, bits.any[k], unsure);
             continue;
         }
-        for (u32 i = 0; i < MIN(o.count, 2u); i++)
+        for (u32 i = 0; i < MIN(o.count, 2u); i++) {
             tracked_need_each(&a->vectors, vector_at(a, e->slot, o.index + i), lanes,
                               bits.words[k][i], unsure, avf_cycles(a, e->read));
+            flow_count_sources(a, bits.words[k][i], lanes);
+        }
     }
 }
 
@@ -353,6 +368,8 @@ static void need_guard(struct avf *a, const struct avf_entry *e, lane_set lanes,
         need_mask(a, e, inst->guard, lanes & e->active, unsure);
     if (a->exec_masks && !a->plan[e->inst].scalar)
         need_mask(a, e, exec, lanes, unsure);
+    if (!a->exec_masks)
+        front_need_active(a, e, lanes, unsure);
 }
 
 /* Bits of the data that a store moves from each register. */
@@ -464,17 +481,26 @@ void flow_back(struct avf *a, const struct avf_entry *e)
     const lane_set ace = plan->sink     ? e->lanes
                          : plan->scalar ? (needed.any ? e->lanes : 0)
                                         : needed.any & e->lanes;
+    const bool dead = !plan->sink && !(plan->scalar ? needed.any : ace);
     if (a->accounting) {
         a->stats->instructions++;
-        a->stats->dead_instructions += !plan->sink && !(plan->scalar ? needed.any : ace);
+        a->stats->dead_instructions += dead;
         count_unit(a, e, ace);
     }
+    a->source_bits = 0;
+    if (a->accounting && e->reads != NOTHING)
+        reads_back(a, e, ace, plan->sink ? 0 : ace & ~needed.sure);
     if (plan->sink)
         back_sink(a, e);
     else if (plan->scalar)
         back_scalar(a, e, needed);
     else
         back_lanes(a, e, needed);
+    if (a->accounting)
+        front_back(a, e,
+                   dead                        ? FRONT_DEAD
+                   : plan->sink || needed.sure ? FRONT_NEEDED
+                                               : FRONT_UNDECIDED);
     for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
         if (inst->src[k].kind == OPERAND_VECTOR)
             read_vectors(a, e, inst->src[k], e->lanes);

@@ -17,7 +17,8 @@ struct avf_entry *log_add(struct avf *a, enum entry_kind kind)
                             .read = now,
                             .acted = now,
                             .written = now,
-                            .values = a->pool_used};
+                            .values = a->pool_used,
+                            .reads = NOTHING};
     return e;
 }
 
@@ -33,10 +34,11 @@ static void keep_addresses(struct avf *a, const u64 *address)
         a->pool[a->pool_used++] = (u32)address[lane];
 }
 
-/* Addresses in shared memory, or the values that the rule looks at. */
+/* Addresses in shared memory, and of loads; or the values that the rule looks at. */
 static void keep_values(struct avf *a, struct dyninst *dyn, const struct avf_inst *plan)
 {
-    if (dyn->kind == DYNINST_ACCESS && dyn->shared) {
+    if (dyn->kind == DYNINST_ACCESS && (dyn->shared || dyn->loads) && !dyn->scalar) {
+        a->entries[a->count - 1].addressed = true;
         keep_addresses(a, dyninst_addresses(dyn));
         if (dyn->pair)
             keep_addresses(a, dyn->second);
@@ -72,6 +74,7 @@ void log_inst(struct avf *a, struct inflight *inflight)
         e->shared = dyn->shared;
         e->bytes = (u16)dyn->bytes;
     }
+    front_issued(a, e);
     keep_values(a, dyn, &a->plan[dyn->inst]);
     a->entry_of[inflight_index(a->core, inflight)] = a->count - 1;
 }

@@ -43,7 +43,7 @@ static void need_piece(struct avf *a, const struct avf_entry *e, struct shared_p
 }
 
 /* A result that is extended from fewer bits needs its sign when it needs a bit above. */
-static u32 loaded_bits(const struct inst *inst, u32 bits, u32 bytes)
+u32 avf_loaded_bits(const struct inst *inst, u32 bits, u32 bytes)
 {
     const bool is_signed = inst->mods & MOD_SIGNED || type_is_signed(inst->type);
     if (bytes < 4 && is_signed && bits >> 8 * bytes)
@@ -85,7 +85,7 @@ static void load_narrow_row(struct avf *a, const struct avf_entry *e, u32 row, c
     for (lane_set set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         need_piece(a, e, piece_at(a, e, address[lane] + offset, bytes),
-                   loaded_bits(inst, tracked_bits(&a->vectors, row, lane), bytes),
+                   avf_loaded_bits(inst, tracked_bits(&a->vectors, row, lane), bytes),
                    unsure >> lane & 1);
     }
 }
@@ -142,6 +142,7 @@ static void store_row(struct avf *a, const struct avf_entry *e, struct operand d
     if (data.kind == OPERAND_VECTOR)
         tracked_need_each(&a->vectors, e->slot * a->registers + data.index + i, needed, bits,
                           unsure, avf_cycles(a, e->read));
+    flow_count_sources(a, bits, data.kind == OPERAND_VECTOR ? needed : 0);
 }
 
 void shared_back_store(struct avf *a, const struct avf_entry *e)

@@ -1,5 +1,5 @@
-/* The state registry: see state.h. */
-#include "base/state.h"
+/* The state registry: see state.h; its visitors: see state_walk.h. */
+#include "base/state_walk.h"
 
 #include <stdlib.h>
 
@@ -70,7 +70,74 @@ u64 state_bits(const struct state_row *row)
     return row->copies * state_owner_bits(row);
 }
 
+u64 state_backed_bits(const struct state_row *row)
+{
+    return row->replaced ? 0 : row->entries * row->backed;
+}
+
 u32 state_index_bits(u64 count)
 {
     return count <= 2 ? 1 : 64 - (u32)__builtin_clzll(count - 1);
+}
+
+/* ---- visitors ---- */
+
+void state_visit(struct state_list *list, state_visit_fn *visit, u32 which, const void *machine)
+{
+    if (list->empty)
+        return;
+    struct state_row *row = &list->rows.data[list->rows.count - 1];
+    struct state_walk walk = {.mode = WALK_COUNT, .machine = machine};
+    row->visit = visit;
+    row->which = which;
+    visit(&walk, row, NULL, 0);
+    assert(walk.bits && walk.bits <= row->bits);
+    row->backed = walk.bits;
+    row->class = STATE_LIVE;
+}
+
+enum state_flip state_flip(const struct state_row *row, void *owner, u64 bit)
+{
+    struct state_walk walk = {.mode = WALK_FLIP, .bit = (u32)(bit % row->bits)};
+    if (!row->visit || row->replaced || bit >= state_owner_bits(row) || walk.bit >= row->backed)
+        return FLIP_COUNTED;
+    row->visit(&walk, row, owner, bit / row->bits);
+    return !walk.used ? FLIP_UNUSED : walk.dead ? FLIP_DEAD : FLIP_DONE;
+}
+
+bool state_get(const struct state_row *row, void *owner, u64 entry, u64 *bits)
+{
+    struct state_walk walk = {.mode = WALK_READ, .out = bits};
+    if (!row->visit || entry >= row->entries)
+        return false;
+    memset(bits, 0, (row->bits + 63) / 64 * sizeof *bits);
+    row->visit(&walk, row, owner, entry);
+    return walk.used;
+}
+
+u64 state_hash(const struct state_row *row, void *owner, u64 hash, bool canonical)
+{
+    struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = canonical};
+    for (u64 entry = 0; row->visit && !row->replaced && entry < row->entries; entry++) {
+        const u64 before = walk.hash;
+        walk.bits = 0;
+        row->visit(&walk, row, owner, entry);
+        if (walk.hash != before) /* the same contents elsewhere are another state */
+            walk.hash = hash_word(walk.hash, entry);
+    }
+    return walk.hash;
+}
+
+bool walk_words(struct state_walk *walk, u32 *words, u32 count)
+{
+    bool changed = false;
+    for (u32 i = 0; i < count && walk->mode != WALK_COUNT; i++) {
+        u64 word = words ? words[i] : 0;
+        if (walk_field(walk, &word, 32) && words) {
+            words[i] = (u32)word;
+            changed = true;
+        }
+    }
+    walk->bits += walk->mode == WALK_COUNT ? 32 * count : 0;
+    return changed;
 }

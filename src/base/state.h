@@ -4,6 +4,10 @@
  * A row gives the number and width of entries in one owner (one core, one slice, one channel ...).
  * Sizes for area and energy, targets for faults, and `heddle machines NAME --storage` are taken
  * from these rows.
+ *
+ * A row whose bits the model holds names a visitor (base/state_walk.h), which walks the bits of an
+ * entry: to flip one, to read them, or to hash them. So what is listed as live is what can be
+ * flipped.
  */
 #ifndef BASE_STATE_H
 #define BASE_STATE_H
@@ -11,7 +15,7 @@
 #include "base/arena.h"
 
 enum state_class {
-    STATE_LIVE,    /* the model holds the values: a bit flip would have an effect */
+    STATE_LIVE,    /* the model holds the values, of some bits of an entry at least */
     STATE_COUNTED, /* size only: the model does not hold the values */
 };
 
@@ -25,7 +29,15 @@ struct array_shape {
     bool searched;   /* content-addressed: every access compares all entries of a bank */
     bool compared;   /* tags: compared at the array, only the result leaves it */
     bool flip_flops; /* flip-flops in logic, not cells of an array */
+    bool data;       /* registers, shared memory or cache lines: holds data of programs */
 };
+
+struct state_row;
+struct state_walk;
+/* Visits the bits of an entry of `owner`, from the lowest on. owner NULL: there is no machine, and
+ * only the widths of the parts count. */
+typedef void state_visit_fn(struct state_walk *walk, const struct state_row *row, void *owner,
+                            u64 entry);
 
 struct state_row {
     const char *unit; /* the component: "fetch" */
@@ -37,7 +49,10 @@ struct state_row {
     u32 bits;          /* per entry */
     enum state_class class;
     struct array_shape shape;
-    const char *replaced; /* the mechanism that has others in its place; NULL: it is built */
+    const char *replaced;  /* the mechanism that has others in its place; NULL: it is built */
+    state_visit_fn *visit; /* NULL: none; */
+    u32 which;             /* distinguishes rows with the same visitor, */
+    u32 backed;            /* and the bits of an entry that it visits */
 };
 
 struct state_list {
@@ -60,6 +75,9 @@ void state_flops(struct state_list *list, const char *unit, const char *name, u6
 /* state_add() for an array with one read and one write port: queues, tables. */
 void state_table(struct state_list *list, const char *unit, const char *name, u64 entries, u32 bits,
                  enum state_class class, const char *help);
+/* Names the visitor of the row of the last state_add, if that added one, and makes the row live.
+ * `machine`: the parameters of the owner, from which the visitor takes its widths. */
+void state_visit(struct state_list *list, state_visit_fn *visit, u32 which, const void *machine);
 void state_free(struct state_list *list);
 /* The row of "unit.name"; NULL: there is none. */
 struct state_row *state_find(const struct state_list *list, const char *element);
@@ -67,6 +85,8 @@ struct state_row *state_find(const struct state_list *list, const char *element)
 u64 state_bits(const struct state_row *row);
 /* The same of one owner. */
 u64 state_owner_bits(const struct state_row *row);
+/* Of these, the bits that can be flipped. */
+u64 state_backed_bits(const struct state_row *row);
 /* Bits needed to number `count` items: at least 1. */
 u32 state_index_bits(u64 count);
 

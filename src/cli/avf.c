@@ -37,6 +37,21 @@ static const struct structure structures[] = {
     {"INT lanes", "int", "_lanes", "_busy"},
     {"FP64 lanes", "fp64", "_lanes", "_busy"},
     {"SFU lanes", "sfu", "_lanes", "_busy"},
+    {"collectors", "collector", "_all", "_held"},
+    {"instruction buffers", "buffer", "_all", "_held"},
+    {"PCs", "pc", "_all", "_held"},
+    {"active lanes", "mask", "_all", "_held"},
+    {"divergence stacks", "stack", "_all", "_ace"},
+    {"L1 data", "l1d_bits", "", "_held"},
+    {"L1 tags", "l1d_lines", "", "_held"},
+    {"read-only cache, data", "readonly_bits", "", "_held"},
+    {"read-only cache, tags", "readonly_lines", "", "_held"},
+    {"constant cache, data", "constant_bits", "", "_held"},
+    {"constant cache, tags", "constant_lines", "", "_held"},
+    {"instr. cache, data", "icache_bits", "", "_held"},
+    {"instr. cache, tags", "icache_lines", "", "_held"},
+    {"L2 data", "l2_bits", "", "_held"},
+    {"L2 tags", "l2_lines", "", "_held"},
 };
 
 static void print_structure(FILE *to, const json_t *totals, const struct structure *s)

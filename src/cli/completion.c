@@ -2,60 +2,103 @@
  * queried from the command at completion time, so that the user's own machines are offered, too. */
 #include "cli/options.h"
 
-static const char *const bash_actions[] = {
-    [COMPLETE_NONE] = "return",
-    [COMPLETE_FILE] = "COMPREPLY=($(compgen -f -- \"$current\")); return",
-    [COMPLETE_SPEC] = "COMPREPLY=($(compgen -W \"in: out: inout: zero: bytes: u32: s32: u64: f32: "
-                      "f64:\" -- \"$current\")); compopt -o nospace; return",
-    [COMPLETE_MACHINE] = "COMPREPLY=($(compgen -f -W \"$(heddle completion machines "
-                         "2>/dev/null)\" -- \"$current\")); return",
-    [COMPLETE_MECHANISM] = "COMPREPLY=($(compgen -f -W \"$(heddle completion mechanisms "
-                           "2>/dev/null)\" -- \"$current\")); return",
-    [COMPLETE_KEY] = "COMPREPLY=($(compgen -S = -W \"$(heddle completion keys "
-                     "2>/dev/null)\" -- \"$current\")); compopt -o nospace; return",
-    [COMPLETE_COMMAND] = "COMPREPLY=($(compgen -W \"$commands\" -- \"$current\")); return",
-    [COMPLETE_EXPERIMENT] = "COMPREPLY=($(compgen -f -W \"all $(heddle completion experiments "
-                            "2>/dev/null)\" -- \"$current\")); return",
-    [COMPLETE_WORKLOAD] = "COMPREPLY=($(compgen -W \"$(heddle completion workloads "
-                          "2>/dev/null)\" -- \"$current\")); return",
+/* What is offered for a value or a plain word. */
+static const struct offer {
+    const char *names; /* that 'heddle completion NAMES' prints, or NULL */
+    const char *words; /* others, separated by blanks, or NULL */
+    bool files;
+    char behind; /* what follows a name or a word at once; 0: a blank */
+} offers[] = {
+    [COMPLETE_NONE] = {0},
+    [COMPLETE_FILE] = {.files = true},
+    [COMPLETE_SPEC] = {.words = "in out inout zero bytes u32 s32 u64 f32 f64", .behind = ':'},
+    [COMPLETE_MACHINE] = {.names = "machines", .files = true},
+    [COMPLETE_MECHANISM] = {.names = "mechanisms", .files = true},
+    [COMPLETE_KEY] = {.names = "keys", .behind = '='},
+    [COMPLETE_COMMAND] = {.names = "commands"},
+    [COMPLETE_EXPERIMENT] = {.names = "experiments", .words = "all", .files = true},
+    [COMPLETE_WORKLOAD] = {.names = "workloads"},
+    [COMPLETE_CAMPAIGN] = {.words = "status resume retry export", .files = true},
+    [COMPLETE_CHOICE] = {0}, /* the words of the option's own value: "csv|json" */
 };
+
+static void print_words(FILE *to, const struct offer *offer, const struct option *option)
+{
+    if (offer->words)
+        fputs(offer->words, to);
+    for (const char *at = option && option->complete == COMPLETE_CHOICE ? option->value : ""; *at;
+         at++)
+        fputc(*at == '|' ? ' ' : *at, to);
+}
+
+static bool has_words(const struct offer *offer, const struct option *option)
+{
+    return offer->words || (option && option->complete == COMPLETE_CHOICE);
+}
+
+/* ---- bash ---- */
+
+static const char bash_helpers[] =
+    "# What _heddle offers for $current. In a list, names follow a comma.\n"
+    "_heddle_words() # WORDS [SUFFIX [list]]\n{\n"
+    "    local before=\n"
+    "    [ \"$3\" = list ] && before=${current%\"${current##*,}\"}\n"
+    "    [ -z \"$2\" ] || compopt -o nospace 2>/dev/null\n"
+    "    COMPREPLY+=($(compgen -P \"$before\" -S \"$2\" -W \"$1\" -- "
+    "\"${current#\"$before\"}\"))\n}\n"
+    "_heddle_names() # KIND [SUFFIX [list]]\n{\n"
+    "    _heddle_words \"$(heddle completion \"$1\" 2>/dev/null)\" \"$2\" \"$3\"\n}\n"
+    "_heddle_files()\n{\n"
+    "    COMPREPLY+=($(compgen -f -- \"$current\"))\n}\n";
+
+/* `option`: NULL for plain words. */
+static void bash_action(FILE *to, enum complete complete, const struct option *option)
+{
+    const struct offer *offer = &offers[complete];
+    const char behind[] = {offer->behind, '\0'};
+    const char *list = option && option->flags & OPTION_LIST ? "list" : "";
+    if (has_words(offer, option)) {
+        fputs("_heddle_words '", to);
+        print_words(to, offer, option);
+        fprintf(to, "' '%s' '%s'; ", behind, list);
+    }
+    if (offer->names)
+        fprintf(to, "_heddle_names %s '%s' '%s'; ", offer->names, behind, list);
+    if (offer->files)
+        fputs("_heddle_files; ", to);
+}
 
 /* The values of options, then the options themselves, then plain words. */
 static void bash_command(FILE *to, const struct command *command)
 {
     fprintf(to, "    %s)\n        case $previous in\n", command->name);
-    for (u32 i = 0; i < ARRAY_LEN(bash_actions); i++) {
-        u32 count = 0;
-        for (const struct option *option = command->options; option->name; option++)
-            if (option->value && option->complete == i)
-                fprintf(to, "%s%s", count++ ? " | " : "            ", option->name);
-        if (count)
-            fprintf(to, ") %s ;;\n", bash_actions[i]);
-    }
-    fputs("        esac\n        case $current in\n            -*) COMPREPLY=($(compgen -W \"", to);
+    for (const struct option *option = command->options; option->name; option++)
+        if (option->value) {
+            fprintf(to, "            %s) ", option->name);
+            bash_action(to, option->complete, option);
+            fputs("return ;;\n", to);
+        }
+    fputs("        esac\n        case $current in\n            -*) _heddle_words '", to);
     for (const struct option *option = command->options; option->name; option++)
         fprintf(to, "%s ", option->name);
-    fprintf(to, "--help\" -- \"$current\")) ;;\n            *) %s ;;\n        esac\n        ;;\n",
-            bash_actions[command->complete]);
+    fputs("--help' ;;\n            *) ", to);
+    bash_action(to, command->complete, NULL);
+    fputs(":;;\n        esac\n        ;;\n", to);
 }
 
 static void bash(FILE *to)
 {
-    fputs("# bash completion for heddle, generated by 'heddle completion bash'.\n"
-          "_heddle()\n{\n"
+    fputs("# bash completion for heddle, generated by 'heddle completion bash'.\n", to);
+    fputs(bash_helpers, to);
+    fputs("_heddle()\n{\n"
           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-          "    local commands=\"",
-          to);
-    for (u32 i = 0; commands[i]; i++)
-        if (!commands[i]->hidden)
-            fprintf(to, "%s ", commands[i]->name);
-    fputs("\"\n    COMPREPLY=()\n"
+          "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-          "        COMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$current\"))\n"
+          "        _heddle_names commands; _heddle_words '--help --version'\n"
           "        return\n    fi\n"
           "    # bash takes in:FILE apart: the colon is a word of its own.\n"
           "    if [ \"$previous\" = : ] || [ \"$current\" = : ]; then\n"
-          "        COMPREPLY=($(compgen -f -- \"${current#:}\"))\n"
+          "        current=${current#:}\n        _heddle_files\n"
           "        return\n    fi\n"
           "    case ${COMP_WORDS[1]} in\n",
           to);
@@ -64,6 +107,8 @@ static void bash(FILE *to)
             bash_command(to, commands[i]);
     fputs("    esac\n}\ncomplete -o filenames -F _heddle heddle\n", to);
 }
+
+/* ---- zsh ---- */
 
 /* A description inside [...] of a quoted zsh specification: its first sentence, escaped. */
 static void zsh_text(FILE *to, const char *text)
@@ -78,24 +123,57 @@ static void zsh_text(FILE *to, const char *text)
     }
 }
 
+static const char zsh_helpers[] =
+    "# _heddle_offer SUFFIX LIST FILES WORDS: words, files, or both. In a list, words follow a "
+    "comma.\n"
+    "_heddle_offer() {\n"
+    "    local suffix=$1 list=$2 files=$3\n    shift 3\n"
+    "    [[ -n $list ]] && compset -P '*,'\n"
+    "    if [[ $suffix = : ]] && compset -P '*:'; then\n        _files\n        return\n    fi\n"
+    "    if [[ -n $list ]]; then\n        compadd -q -S , -- \"$@\"\n"
+    "    elif [[ -n $suffix ]]; then\n        compadd -S $suffix -- \"$@\"\n"
+    "    else\n        compadd -- \"$@\"\n    fi\n"
+    "    [[ -z $files ]] || _files\n}\n"
+    "_heddle_names() {\n    print -r -- $(heddle completion $1 2>/dev/null)\n}\n";
+
+/* An action of _arguments. A blank at its beginning keeps _arguments from adding words to it; colons
+ * would end it. */
+static void zsh_action(FILE *to, enum complete complete, const struct option *option)
+{
+    const struct offer *offer = &offers[complete];
+    const char behind[] = {offer->behind, '\0'};
+    if (!offer->names && !has_words(offer, option)) {
+        fputs(offer->files ? "_files" : "", to);
+        return;
+    }
+    fprintf(to, " _heddle_offer \"%s%s\" \"%s\" \"%s\" ", offer->behind == ':' ? "\\" : "", behind,
+            option && option->flags & OPTION_LIST ? "1" : "", offer->files ? "1" : "");
+    print_words(to, offer, option);
+    if (offer->names)
+        fprintf(to, " $(_heddle_names %s)", offer->names);
+}
+
+static void zsh_option(FILE *to, const struct option *option)
+{
+    const bool many = option->flags & (OPTION_REPEAT | OPTION_PER_LAUNCH);
+    fprintf(to, "            '%s%s[", many ? "*" : "", option->name);
+    zsh_text(to, option->help);
+    fputs("]", to);
+    if (option->value) {
+        fputs(":", to);
+        zsh_text(to, option->value);
+        fputs(":", to);
+        zsh_action(to, option->complete, option);
+    }
+    fputs("' \\\n", to);
+}
+
 static void zsh(FILE *to)
 {
-    static const char *const actions[] = {
-        [COMPLETE_NONE] = "",
-        [COMPLETE_FILE] = "_files",
-        [COMPLETE_SPEC] = "{compset -P \"*:\"; _files}",
-        [COMPLETE_MACHINE] = ("{_alternative \"machines:machine:($(heddle completion machines "
-                              "2>/dev/null))\" \"files:file:_files\"}"),
-        [COMPLETE_MECHANISM] = ("{_alternative \"mechanisms:mechanism:($(heddle completion "
-                                "mechanisms 2>/dev/null))\" \"files:file:_files\"}"),
-        [COMPLETE_KEY] = "{compadd -S = -- $(heddle completion keys 2>/dev/null)}",
-        [COMPLETE_COMMAND] = "{_describe command subcommands}",
-        [COMPLETE_EXPERIMENT] = ("{_alternative \"experiments:experiment:(all $(heddle completion "
-                                 "experiments 2>/dev/null))\" \"files:file:_files\"}"),
-        [COMPLETE_WORKLOAD] = "{compadd -- $(heddle completion workloads 2>/dev/null)}"};
-    fputs("#compdef heddle\n# zsh completion for heddle, generated by 'heddle completion zsh'.\n"
-          "_heddle() {\n    local -a subcommands\n    subcommands=(\n",
+    fputs("#compdef heddle\n# zsh completion for heddle, generated by 'heddle completion zsh'.\n",
           to);
+    fputs(zsh_helpers, to);
+    fputs("_heddle() {\n    local -a subcommands\n    subcommands=(\n", to);
     for (u32 i = 0; commands[i]; i++)
         if (!commands[i]->hidden) {
             fprintf(to, "        '%s:", commands[i]->name);
@@ -113,23 +191,16 @@ static void zsh(FILE *to)
         if (commands[i]->hidden)
             continue;
         fprintf(to, "    %s)\n        _arguments -S \\\n", commands[i]->name);
-        for (const struct option *option = commands[i]->options; option->name; option++) {
-            bool many = option->flags & (OPTION_REPEAT | OPTION_PER_LAUNCH);
-            fprintf(to, "            '%s%s[", many ? "*" : "", option->name);
-            zsh_text(to, option->help);
-            fputs("]", to);
-            if (option->value) {
-                fputs(":", to);
-                zsh_text(to, option->value);
-                fprintf(to, ":%s", actions[option->complete]);
-            }
-            fputs("' \\\n", to);
-        }
-        fprintf(to, "            '--help[print help]' '*:word:%s'\n        ;;\n",
-                actions[commands[i]->complete]);
+        for (const struct option *option = commands[i]->options; option->name; option++)
+            zsh_option(to, option);
+        fputs("            '--help[print help]' '*:word:", to);
+        zsh_action(to, commands[i]->complete, NULL);
+        fputs("'\n        ;;\n", to);
     }
     fputs("    esac\n}\n_heddle \"$@\"\n", to);
 }
+
+/* ---- fish ---- */
 
 /* A description in single quotes: its first sentence, escaped. */
 static void fish_text(FILE *to, const char *text)
@@ -143,29 +214,50 @@ static void fish_text(FILE *to, const char *text)
     fputc('\'', to);
 }
 
+static const char fish_helpers[] =
+    "function __heddle_first\n    test (count (commandline -opc)) -eq 1\nend\n"
+    "function __heddle_in\n    set -l words (commandline -opc)\n"
+    "    test (count $words) -gt 1; and test $words[2] = $argv[1]\nend\n"
+    "# __heddle_offer SUFFIX LIST WORDS: in a list, words follow what is there up to a comma.\n"
+    "function __heddle_offer\n    set -l before ''\n"
+    "    if test -n \"$argv[2]\"\n"
+    "        set before (commandline -ct | string replace -r '^--[^=]*=' '' | "
+    "string match -r '^.*,')\n    end\n"
+    "    for word in $argv[3..]\n        echo \"$before$word$argv[1]\"\n    end\nend\n";
+
 /* What fish offers for a value or a word: words, files (-F) or both; -f: no files. */
-static const char *const fish_actions[] = {
-    [COMPLETE_NONE] = "-f",
-    [COMPLETE_FILE] = "-F",
-    [COMPLETE_SPEC] = "-F -a 'in: out: inout: zero: bytes: u32: s32: u64: f32: f64:'",
-    [COMPLETE_MACHINE] = "-F -a '(heddle completion machines)'",
-    [COMPLETE_MECHANISM] = "-F -a '(heddle completion mechanisms)'",
-    [COMPLETE_KEY] = "-f -a '(heddle completion keys)='",
-    [COMPLETE_COMMAND] = "-f -a \"$__heddle_commands\"",
-    [COMPLETE_EXPERIMENT] = "-F -a 'all (heddle completion experiments)'",
-    [COMPLETE_WORKLOAD] = "-f -a '(heddle completion workloads)'",
-};
+static void fish_action(FILE *to, enum complete complete, const struct option *option)
+{
+    const struct offer *offer = &offers[complete];
+    const char behind[] = {offer->behind, '\0'};
+    fputs(offer->files || complete == COMPLETE_SPEC ? "-F" : "-f", to);
+    if (!offer->names && !has_words(offer, option))
+        return;
+    fprintf(to, " -a '(__heddle_offer \"%s\" \"%s\" ", behind,
+            option && option->flags & OPTION_LIST ? "1" : "");
+    print_words(to, offer, option);
+    if (offer->names)
+        fprintf(to, " (heddle completion %s 2>/dev/null)", offer->names);
+    fputs(")'", to);
+}
 
 static void fish_command(FILE *to, const struct command *command)
 {
     fprintf(to, "complete -c heddle -n __heddle_first -f -a %s -d ", command->name);
     fish_text(to, command->summary);
-    fprintf(to, "\ncomplete -c heddle -n '__heddle_in %s' %s\n", command->name,
-            fish_actions[command->complete]);
+    fprintf(to, "\ncomplete -c heddle -n '__heddle_in %s' ", command->name);
+    fish_action(to, command->complete, NULL);
+    fputc('\n', to);
     for (const struct option *option = command->options; option->name; option++) {
-        fprintf(to, "complete -c heddle -n '__heddle_in %s' -l %s %s%s -d ", command->name,
-                option->name + 2, option->value ? "-r " : "",
-                option->value ? fish_actions[option->complete] : "-f");
+        fprintf(to, "complete -c heddle -n '__heddle_in %s' -l %s ", command->name,
+                option->name + 2);
+        if (option->value) {
+            fputs("-r ", to);
+            fish_action(to, option->complete, option);
+        } else {
+            fputs("-f", to);
+        }
+        fputs(" -d ", to);
         fish_text(to, option->help);
         fputc('\n', to);
     }
@@ -173,16 +265,9 @@ static void fish_command(FILE *to, const struct command *command)
 
 static void fish(FILE *to)
 {
-    fputs("# fish completion for heddle, generated by 'heddle completion fish'.\n"
-          "function __heddle_first\n    test (count (commandline -opc)) -eq 1\nend\n"
-          "function __heddle_in\n    set -l words (commandline -opc)\n"
-          "    test (count $words) -gt 1; and test $words[2] = $argv[1]\nend\n"
-          "set -g __heddle_commands '",
-          to);
-    for (u32 i = 0; commands[i]; i++)
-        if (!commands[i]->hidden)
-            fprintf(to, "%s ", commands[i]->name);
-    fputs("'\ncomplete -c heddle -n __heddle_first -f -l help -d 'print the commands'\n"
+    fputs("# fish completion for heddle, generated by 'heddle completion fish'.\n", to);
+    fputs(fish_helpers, to);
+    fputs("complete -c heddle -n __heddle_first -f -l help -d 'print the commands'\n"
           "complete -c heddle -n __heddle_first -f -l version -d 'print the version'\n",
           to);
     for (u32 i = 0; commands[i]; i++)

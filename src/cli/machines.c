@@ -12,7 +12,7 @@ static const struct option machines_options[] = {
     {"--diff", NULL, "Print the parameters in which two machines differ.", 0, 0},
     {"--storage", NULL,
      "Print every storage element of a machine with its size. The model holds the values of live "
-     "bits; of counted bits it knows only the number.",
+     "bits, and can flip them; of the others it knows only the number.",
      0, 0},
     {0},
 };
@@ -86,12 +86,20 @@ static f64 number(const json_t *row, const char *name)
     return json_number_value(json_object_get(row, name));
 }
 
+static const char *percent(struct arena *arena, f64 part, f64 whole)
+{
+    return whole > 0 ? arena_printf(arena, "%.1f %%", 100 * part / whole) : "";
+}
+
 static void print_sums(struct arena *arena, struct columns *columns, const char *what,
                        const json_t *sums)
 {
-    f64 live = number(sums, "live_bits"), counted = number(sums, "counted_bits");
-    columns_row(columns, (const char *[]){what, kilobytes(arena, live), kilobytes(arena, counted),
-                                          kilobytes(arena, live + counted)});
+    f64 live = number(sums, "live_bits"), all = live + number(sums, "counted_bits");
+    f64 control = number(sums, "control_bits");
+    columns_row(columns,
+                (const char *[]){what, kilobytes(arena, all), percent(arena, live, all),
+                                 kilobytes(arena, control),
+                                 percent(arena, number(sums, "live_control_bits"), control)});
 }
 
 /* Prints published storage of a core's modules beside that declared here. */
@@ -123,9 +131,9 @@ static void print_published(struct arena *arena, const json_t *published)
 static void print_storage(const json_t *storage)
 {
     struct arena *arena = arena_create();
-    struct columns rows = {arena, 8, {false, false, true, true, true, true}, {0}};
+    struct columns rows = {arena, 8, {false, false, true, true, true, true, true}, {0}};
     columns_row(&rows, (const char *[]){"element", "owner", "copies", "entries", "bits",
-                                        "KB in total", "class", "meaning"});
+                                        "KB in total", "live", "meaning"});
     const json_t *list = json_object_get(storage, "rows");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *row = json_array_get(list, i);
@@ -136,12 +144,13 @@ static void print_storage(const json_t *storage)
                         name, field_text(arena, row, "owner"), field_text(arena, row, "copies"),
                         field_text(arena, row, "entries"), field_text(arena, row, "bits"),
                         kilobytes(arena, number(row, "total_bits")),
-                        field_text(arena, row, "class"), field_text(arena, row, "help")});
+                        percent(arena, number(row, "live_bits"), number(row, "total_bits")),
+                        field_text(arena, row, "help")});
     }
     printf("%s\n\n", field_text(arena, storage, "machine"));
     columns_print(&rows);
-    struct columns sums = {arena, 4, {false, true, true, true}, {0}};
-    columns_row(&sums, (const char *[]){"KB", "live", "counted", "all"});
+    struct columns sums = {arena, 5, {false, true, true, true, true}, {0}};
+    columns_row(&sums, (const char *[]){"KB", "all", "live", "without data", "live"});
     const json_t *owners = json_object_get(storage, "owners");
     for (size_t i = 0; i < json_array_size(owners); i++) {
         const json_t *owner = json_array_get(owners, i);

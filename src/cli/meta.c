@@ -47,6 +47,13 @@ static void print_names(char *text, const char *name)
     json_decref(rows);
 }
 
+static void print_command_names(void)
+{
+    for (u32 i = 0; commands[i]; i++)
+        if (!commands[i]->hidden)
+            printf("%s\n", commands[i]->name);
+}
+
 static int run_completion(const struct command *command, const struct command_line *line)
 {
     const char *what = option_word(line, 0);
@@ -56,14 +63,16 @@ static int run_completion(const struct command *command, const struct command_li
         print_names(hd_mechanisms_json(), "name");
     else if (what && !strcmp(what, "keys"))
         print_names(hd_params_json(), "key");
+    else if (what && !strcmp(what, "commands"))
+        print_command_names();
     else if (what && !strcmp(what, "experiments"))
         print_experiment_names();
     else if (what && !strcmp(what, "workloads"))
         print_workload_names();
     else if (!what || !print_completion(stdout, what))
         return usage_error(command,
-                           "expected bash, zsh, fish, machines, mechanisms, keys, experiments or "
-                           "workloads");
+                           "expected bash, zsh, fish, machines, mechanisms, keys, commands, "
+                           "experiments or workloads");
     return EXIT_DONE;
 }
 
@@ -71,7 +80,7 @@ static const struct option no_options[] = {{0}};
 
 const struct command completion_command = {
     .name = "completion",
-    .words = "bash|zsh|fish|machines|mechanisms|keys|experiments|workloads",
+    .words = "bash|zsh|fish|machines|mechanisms|keys|commands|experiments|workloads",
     .summary = "print a shell completion",
     .help = "Prints a completion script for a shell, or the words that such a script offers.",
     .options = no_options,

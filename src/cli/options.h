@@ -28,6 +28,8 @@ enum option_flags {
     OPTION_PER_LAUNCH = 2, /* once for every launch */
     OPTION_FILE = 4,       /* only for kernel files */
     OPTION_PROGRAM = 8,    /* only for programs */
+    OPTION_LIST = 16,      /* its value is a list: completion offers names after each comma */
+    OPTION_OWN = 256,      /* this and higher bits: a command's own */
 };
 
 /* What shell completion offers for the value. */
@@ -41,6 +43,8 @@ enum complete {
     COMPLETE_COMMAND,
     COMPLETE_EXPERIMENT,
     COMPLETE_WORKLOAD,
+    COMPLETE_CAMPAIGN, /* what 'heddle sweep' does with a folder, or a plan file */
+    COMPLETE_CHOICE,   /* one of the words of its value: "csv|json" */
 };
 
 struct option {

@@ -583,9 +583,9 @@ static const struct option options[] = {
      "mean power. With --annotate, also for each line.",
      0, 0},
     {"--avf", NULL,
-     "Compute and print how vulnerable registers, shared memory and the lanes of units are to soft "
-     "errors (architectural vulnerability factors); short for --mech avf. With --annotate, also "
-     "for each line.",
+     "Compute and print how vulnerable registers, shared memory, units, buffers and caches are to "
+     "soft errors (architectural vulnerability factors); short for --mech avf. With --annotate, "
+     "also for each line.",
      0, 0},
     {"--interval", "N[:FILE]",
      "Write all statistics for every N core cycles, as lines of JSON or, if the name of the file "

@@ -14,6 +14,7 @@
 #include "cli/sweep_plan.h"
 #include "lab/batch.h"
 #include "lab/catalogue.h"
+#include "lab/resolver.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -40,7 +41,20 @@ static bool make_plan(struct campaign *campaign)
     if (!campaign->plan || !plan_add(campaign->plan, campaign->experiment, NULL, &error))
         return campaign_complain(campaign, &error);
     campaign->survey = survey_create(campaign->plan, &error);
-    return campaign->survey || campaign_complain(campaign, &error);
+    if (campaign->survey && !campaign->survey->wanted)
+        error_fill(&error, ERROR_INPUT, campaign->tree ? "" : campaign->experiment->given,
+                   "there is nothing to run: all points are excluded");
+    return error.code == ERROR_NONE || campaign_complain(campaign, &error);
+}
+
+/* Says which settings affect no point: a sweep over them shows nothing. */
+static void note_idle_parameters(const struct campaign *campaign)
+{
+    const struct set_parameter *one;
+    for (u32 i = 0; (one = resolver_parameter(campaign->plan->resolver, i)); i++)
+        if (!one->acts)
+            complain(campaign->command, "note: %s has no effect on any point: it needs %s",
+                     one->key, one->missing);
 }
 
 /* The experiment of a plan file or of options. */
@@ -69,14 +83,13 @@ static bool load_plan(struct campaign *campaign, const char *file)
 /* Sets the campaign's folder: absolute, and as the user named it, without slashes at the end. */
 static void set_folder(struct campaign *campaign, const char *name)
 {
-    char here[4096];
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')
         length--;
     campaign->shown = arena_strndup(campaign->arena, name, length);
-    campaign->folder = campaign->shown[0] == '/' || !getcwd(here, sizeof here)
-                           ? campaign->shown
-                           : arena_printf(campaign->arena, "%s/%s", here, campaign->shown);
+    campaign->folder = campaign->shown[0] == '/' ? campaign->shown
+                                                 : arena_printf(campaign->arena, "%s/%s",
+                                                                campaign->start, campaign->shown);
     campaign->database = arena_printf(campaign->arena, "%s/sweep.db", campaign->folder);
 }
 
@@ -132,11 +145,10 @@ static bool save_plan(struct campaign *campaign)
 {
     struct output output;
     struct error error = {0};
-    char here[4096];
     if (!output_open(&output, arena_printf(campaign->arena, "%s/plan.yaml", campaign->folder),
                      &error))
         return campaign_complain(campaign, &error);
-    sweep_plan_write(output.stream, campaign->tree, getcwd(here, sizeof here) ? here : ".");
+    sweep_plan_write(output.stream, campaign->tree, campaign->start);
     return output_commit(&output, &error) || campaign_complain(campaign, &error);
 }
 
@@ -144,15 +156,16 @@ static bool save_plan(struct campaign *campaign)
 static bool create_campaign(struct campaign *campaign)
 {
     struct error error = {0};
-    char here[4096];
-    if (!laboratory_folder(campaign->command, "--out", campaign->folder) ||
-        (campaign->tree && !save_plan(campaign)))
+    if (!laboratory_folder(campaign->command, "--out", campaign->folder))
         return false;
+    /* the store first: the plan of a folder whose results cannot be used is left alone */
     campaign->store = store_open(campaign->database, &error);
-    if (!campaign->store || !getcwd(here, sizeof here))
+    if (!campaign->store)
         return campaign_complain(campaign, &error);
+    if (campaign->tree && !save_plan(campaign))
+        return false;
     return (store_set_fact(campaign->store, "plan", campaign->experiment->given, &error) &&
-            store_set_fact(campaign->store, "folder", here, &error) &&
+            store_set_fact(campaign->store, "folder", campaign->start, &error) &&
             store_set_fact(campaign->store, "quick", campaign->quick ? "yes" : "no", &error)) ||
            campaign_complain(campaign, &error);
 }
@@ -164,7 +177,8 @@ static int dry_run(struct campaign *campaign)
     const struct survey *survey = campaign->survey;
     const struct space *space = &campaign->experiment->space;
     struct error error = {0};
-    printf("%s: %llu points", campaign->experiment->name, (unsigned long long)survey->wanted);
+    printf("%s: %llu point%s", campaign->experiment->name, (unsigned long long)survey->wanted,
+           survey->wanted == 1 ? "" : "s");
     if (space->size > survey->wanted)
         printf(", %llu excluded", (unsigned long long)(space->size - survey->wanted));
     if (survey->wanted > survey->points.count)
@@ -291,9 +305,11 @@ static int run_campaign(struct campaign *campaign, struct executor *executor, co
 
 /* ---- the command ---- */
 
-static int new_campaign(struct campaign *campaign, const char *file)
+static int new_campaign(struct campaign *campaign)
 {
-    const char *out = option_value(campaign->line, "--out");
+    const char *file = option_word(campaign->line, 0), *out = option_value(campaign->line, "--out");
+    if (out && !*out)
+        return usage_error(campaign->command, "--out: expected a folder");
     if (!load_plan(campaign, file))
         return EXIT_USAGE;
     set_folder(campaign, out ? out : campaign->experiment->name);
@@ -302,6 +318,7 @@ static int new_campaign(struct campaign *campaign, const char *file)
         experiment->given = arena_printf(campaign->arena, "%s/plan.yaml", campaign->shown);
     if (!make_plan(campaign))
         return EXIT_USAGE;
+    note_idle_parameters(campaign);
     if (option_value(campaign->line, "--dry-run"))
         return dry_run(campaign);
     struct executor *executor = open_executor(campaign);
@@ -374,33 +391,67 @@ static int run_worker(struct campaign *campaign)
     return number ? 128 + number : EXIT_DONE;
 }
 
-static const struct {
+/* What the first word may be. */
+struct action {
     const char *name;
     int (*run)(struct campaign *campaign);
-} actions[] = {{"status", show_status},
-               {"resume", resume_campaign},
-               {"retry", retry_campaign},
-               {"export", export_campaign},
-               {"worker", run_worker}};
+    u32 words;   /* after the name */
+    u32 options; /* that it takes: enum sweep_option_flags */
+};
+
+static const struct action actions[] = {
+    {"status", show_status, 1, 0},
+    {"resume", resume_campaign, 1, SWEEP_RUN},
+    {"retry", retry_campaign, 1, SWEEP_RUN | SWEEP_RETRY},
+    {"export", export_campaign, 1, SWEEP_EXPORT},
+    {"worker", run_worker, 2, 0},
+};
+/* A plan file, or options only. */
+static const struct action new_action = {"", new_campaign, 0, SWEEP_PLAN | SWEEP_NEW | SWEEP_RUN};
+
+/* Refuses options of other actions, which would have no effect, and words too many. */
+static bool fits(const struct action *action, const struct command *command,
+                 const struct command_line *line)
+{
+    const bool is_new = action == &new_action;
+    for (u32 i = 0; i < line->count; i++) {
+        const struct option *option = line->given[i].option;
+        if (!option || option->flags & action->options)
+            continue;
+        if (is_new)
+            usage_error(command, "%s belongs to 'heddle sweep %s'", option->name,
+                        option->flags & SWEEP_RETRY ? "retry" : "export");
+        else
+            usage_error(command, "'heddle sweep %s' takes no %s", action->name, option->name);
+        return false;
+    }
+    const char *more = option_word(line, action->words + 1);
+    if (more && is_new)
+        usage_error(command, "expected one plan file, or status, resume, retry or export with a "
+                             "folder");
+    else if (more)
+        usage_error(command, "'heddle sweep %s': expected one folder", action->name);
+    return !more;
+}
 
 static int run_sweep(const struct command *command, const struct command_line *line)
 {
+    char here[4096];
+    const char *word = option_word(line, 0);
+    const struct action *action = &new_action;
+    for (u32 i = 0; word && i < ARRAY_LEN(actions); i++)
+        if (!strcmp(word, actions[i].name))
+            action = &actions[i];
+    if (!fits(action, command, line))
+        return EXIT_USAGE;
     struct campaign campaign = {.command = command,
                                 .line = line,
                                 .arena = arena_create(),
+                                .start = getcwd(here, sizeof here) ? here : ".",
                                 .quick = option_value(line, "--quick"),
                                 .draws = isatty(STDERR_FILENO)};
-    const char *word = option_word(line, 0);
-    int code = -1;
     campaign.host = laboratory_host(campaign.arena);
-    for (u32 i = 0; word && i < ARRAY_LEN(actions); i++)
-        if (!strcmp(word, actions[i].name))
-            code = actions[i].run(&campaign);
-    if (code < 0 && word && option_word(line, 1))
-        code = usage_error(command, "expected one plan file, or status, resume, retry or export "
-                                    "with a folder");
-    if (code < 0)
-        code = new_campaign(&campaign, word);
+    const int code = action->run(&campaign);
     store_close(campaign.store);
     survey_destroy(campaign.survey);
     plan_destroy(campaign.plan);
@@ -412,78 +463,80 @@ static const struct option options[] = {
     {"--machine", "LIST",
      "The machine, or several separated by commas: names that 'heddle machines' lists, or YAML "
      "files.",
-     0, COMPLETE_MACHINE},
+     OPTION_LIST | SWEEP_PLAN, COMPLETE_MACHINE},
     {"--set", "KEY=VALUE,...",
      "A parameter, as 'heddle run' takes it. Several values make an axis; 8..64*2 stands for "
      "8,16,32,64 and 1..9+2 for 1,3,5,7,9. May be repeated.",
-     OPTION_REPEAT, COMPLETE_KEY},
+     OPTION_REPEAT | SWEEP_PLAN, COMPLETE_KEY},
     {"--mech", "NAME[:PARAMETER=VALUE,...][+NAME...]",
      "A value of the axis of mechanisms: none, one, or several joined with '+'. Repeat it for each "
      "value.",
-     OPTION_REPEAT, COMPLETE_MECHANISM},
+     OPTION_REPEAT | SWEEP_PLAN, COMPLETE_MECHANISM},
     {"--workload", "LIST",
      "Programs that come with Heddle, separated by commas; a name may be followed by arguments, as "
      "in 'bfs --block 256'. May be repeated.",
-     OPTION_REPEAT, 0},
+     OPTION_REPEAT | OPTION_LIST | SWEEP_PLAN, COMPLETE_WORKLOAD},
     {"--program", "COMMAND", "An OpenCL program of your own with its arguments. May be repeated.",
-     OPTION_REPEAT, COMPLETE_FILE},
+     OPTION_REPEAT | SWEEP_PLAN, COMPLETE_FILE},
     {"--kernel", "COMMAND",
      "A file of kernels, with the options that 'heddle run' needs to launch it: 'k.ptx --grid 4 "
      "--block 256 --arg zero:4K'. May be repeated.",
-     OPTION_REPEAT, COMPLETE_FILE},
+     OPTION_REPEAT | SWEEP_PLAN, COMPLETE_FILE},
     {"--seed", "LIST",
      "Repeat every point with these seeds, as in 1..5; tables then show means with 95 % confidence "
      "intervals. Only mechanisms that use random numbers depend on seeds.",
-     0, 0},
+     SWEEP_PLAN, 0},
     {"--zip", "AXIS,AXIS,...",
-     "Vary these axes together: the first value of each, the second of each, and so on.", 0, 0},
+     "Vary these axes together: the first value of each, the second of each, and so on.",
+     SWEEP_PLAN, 0},
     {"--exclude", "AXIS=VALUE,...", "Leave out the points with these values. May be repeated.",
-     OPTION_REPEAT, 0},
+     OPTION_REPEAT | SWEEP_PLAN, 0},
     {"--baseline", "AXIS=VALUE,...",
      "The points that others are compared with: 'baseline.timing.cycles' in a formula is the value "
      "of the point that has these values instead of its own.",
-     0, 0},
+     SWEEP_PLAN, 0},
     {"--column", "STATISTIC|NAME=FORMULA",
      "What to put into the tables: a statistic that 'heddle stats' lists, or a formula over "
      "statistics. By default cycles, IPC and energy, and the speedup over a baseline. May be "
      "repeated.",
-     OPTION_REPEAT, 0},
-    {"--quick", NULL, "Use the small sizes of workloads.", 0, 0},
-    {"--name", "NAME", "The name of the sweep; 'sweep' by default.", 0, 0},
-    {"--out", "DIR", "The folder of the sweep; by default, its name.", 0, COMPLETE_FILE},
+     OPTION_REPEAT | SWEEP_PLAN, 0},
+    {"--quick", NULL, "Use the small sizes of workloads.", SWEEP_NEW, 0},
+    {"--name", "NAME", "The name of the sweep; 'sweep' by default.", SWEEP_PLAN, 0},
+    {"--out", "DIR", "The folder of the sweep; by default, its name.", SWEEP_NEW, COMPLETE_FILE},
     {"--dry-run", NULL,
-     "Check the whole plan, print how many points it has and the first commands, and stop.", 0, 0},
+     "Check the whole plan, print how many points it has and the first commands, and stop.",
+     SWEEP_NEW, 0},
     {"--on", "local[:N]|command:'ssh host {}'|slurm[:N]",
      "Where to run: on this host, N runs at a time; through a command of yours, in which {} stands "
      "for the run's command line and {slot} for a number below --jobs; or as array jobs of Slurm, "
      "N tasks at a time. Other hosts must see the same files under the same paths.",
-     0, 0},
+     SWEEP_RUN, 0},
     {"--pack", "N",
      "With --on slurm: points per task; by default, so that there are at most 256 "
      "tasks.",
-     0, 0},
+     SWEEP_RUN, 0},
     {"--sbatch", "OPTION",
      "With --on slurm: an option for sbatch, as in --sbatch=--partition=long. May be repeated.",
-     OPTION_REPEAT, 0},
-    {"--jobs", "N", "Number of runs at a time; by default as many as the host has cores.", 0, 0},
+     OPTION_REPEAT | SWEEP_RUN, 0},
+    {"--jobs", "N", "Number of runs at a time; by default as many as the host has cores.",
+     SWEEP_RUN, 0},
     {"--max-seconds", "S", "Stop a run after this much host time; it counts as failed (time-out).",
-     0, 0},
+     SWEEP_RUN, 0},
     {"--max-memory", "BYTES",
      "Stop a run that uses more host memory than this, as in 512M or 4G; it counts as failed "
      "(memory).",
-     0, 0},
-    {"--keep-going", NULL, "Continue after failures. This is the default.", 0, 0},
-    {"--fail-fast", NULL, "Stop at the first failure.", 0, 0},
-    {"--force", NULL, "Run all points, whatever results there are.", 0, 0},
-    {"--failed", "REASON",
-     "With retry: only points that failed for this reason: exit, fault, deadlock, limit, memory, "
-     "time-out, crash, start or node.",
-     0, 0},
-    {"--format", "csv|json|sqlite", "With export: the format; CSV by default.", 0, 0},
-    {"--file", "FILE", "With export: the file to write; standard output by default.", 0,
+     SWEEP_RUN, 0},
+    {"--keep-going", NULL, "Continue after failures. This is the default.", SWEEP_RUN, 0},
+    {"--fail-fast", NULL, "Stop at the first failure.", SWEEP_RUN, 0},
+    {"--force", NULL, "Run all points, whatever results there are.", SWEEP_RUN, 0},
+    {"--failed", "exit|fault|deadlock|limit|memory|time-out|crash|start|node",
+     "With retry: only points that failed for this reason.", SWEEP_RETRY, COMPLETE_CHOICE},
+    {"--format", "csv|json|sqlite", "With export: the format; CSV by default.", SWEEP_EXPORT,
+     COMPLETE_CHOICE},
+    {"--file", "FILE", "With export: the file to write; standard output by default.", SWEEP_EXPORT,
      COMPLETE_FILE},
-    {"--all", NULL, "With export: every statistic is a column.", 0, 0},
-    {"--timing", NULL, "Print the processor time that bookkeeping takes per run.", 0, 0},
+    {"--all", NULL, "With export: every statistic is a column.", SWEEP_EXPORT, 0},
+    {"--timing", NULL, "Print the processor time that bookkeeping takes per run.", SWEEP_RUN, 0},
     {0},
 };
 
@@ -525,6 +578,6 @@ const struct command sweep_command = {
     .options = options,
     .examples = examples,
     .max_words = 3,
-    .complete = COMPLETE_FILE,
+    .complete = COMPLETE_CAMPAIGN,
     .run = run_sweep,
 };

@@ -12,6 +12,7 @@ struct campaign {
     const struct command_line *line;
     struct arena *arena;
     struct lab_host host;
+    const char *start;       /* the folder in which the command was started */
     const char *folder;      /* absolute */
     const char *shown;       /* as the user named it */
     const char *database;    /* path */

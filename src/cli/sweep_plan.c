@@ -31,14 +31,22 @@ static struct yaml *scalar(struct arena *arena, struct yaml *parent, const char 
     return append(parent, key, node(arena, YAML_SCALAR, text));
 }
 
-/* A list of the words between commas; returns how many. */
-static u32 add_split(struct arena *arena, struct yaml *list, const char *text)
+/* Takes the word before the next comma off a text that can be changed; NULL: there is none left. */
+static char *next_word(char **rest)
 {
-    char *rest = NULL, *copy = arena_strdup(arena, text);
-    u32 count = 0;
-    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest), count++)
+    return strsep(rest, ",");
+}
+
+/* Appends the words between commas; false: one of them is empty. */
+static bool add_split(struct arena *arena, struct yaml *list, const char *text)
+{
+    char *rest = arena_strdup(arena, text), *word;
+    while ((word = next_word(&rest))) {
+        if (!*word)
+            return false;
         scalar(arena, list, NULL, word);
-    return count;
+    }
+    return true;
 }
 
 /* ---- options ---- */
@@ -58,6 +66,17 @@ static bool wrong(const struct plan_builder *builder, const char *option, const 
     return false;
 }
 
+/* Whether a --set before has this key. */
+static bool is_set(const struct plan_builder *builder, const char *key)
+{
+    bool found = yaml_get(builder->set, key);
+    for (const struct yaml *axis = builder->axes->first; axis; axis = axis->next) {
+        const struct yaml *set = yaml_get(axis, "set");
+        found |= set && !strcmp(set->text, key);
+    }
+    return found;
+}
+
 /* --set KEY=VALUE is a setting of all points, KEY=VALUE,VALUE an axis. */
 static bool add_set(struct plan_builder *builder, const char *value)
 {
@@ -66,14 +85,21 @@ static bool add_set(struct plan_builder *builder, const char *value)
     if (!equals || equals == value || !equals[1])
         return wrong(builder, "--set", value, "KEY=VALUE[,VALUE...] or KEY=FIRST..LAST[*FACTOR]");
     const char *key = arena_strndup(arena, value, (size_t)(equals - value));
+    if (is_set(builder, key)) {
+        usage_error(builder->command,
+                    "--set %s is given twice: give all its values at once, as in "
+                    "KEY=VALUE,VALUE",
+                    text_printable(arena, key));
+        return false;
+    }
     if (!strchr(equals + 1, ',') && !strstr(equals + 1, "..")) {
         scalar(arena, builder->set, key, equals + 1);
         return true;
     }
     struct yaml *axis = append(builder->axes, NULL, node(arena, YAML_MAP, NULL));
     scalar(arena, axis, "set", key);
-    add_split(arena, append(axis, "values", node(arena, YAML_LIST, NULL)), equals + 1);
-    return true;
+    return add_split(arena, append(axis, "values", node(arena, YAML_LIST, NULL)), equals + 1) ||
+           wrong(builder, "--set", value, "values separated by single commas");
 }
 
 /* The axis with values of this kind; the first option of the kind makes it. */
@@ -93,7 +119,8 @@ static bool add_program(struct plan_builder *builder, const char *option, const 
     const char **words, *kind = option + strlen("--");
     if (!strcmp(kind, "workload"))
         return add_split(arena, builder->programs, text) ||
-               wrong(builder, option, text, "names that 'heddle workloads' lists");
+               wrong(builder, option, text,
+                     "names that 'heddle workloads' lists, separated by single commas");
     if (!words_split(arena, text, &words) || !words[0])
         return wrong(builder, option, text, "a command line with closed quotation marks");
     /* an axis of workloads takes other programs as mappings */
@@ -111,12 +138,14 @@ static bool add_pattern(struct plan_builder *builder, const char *option, const 
                         struct yaml *map)
 {
     struct arena *arena = builder->arena;
-    char *rest = NULL, *copy = arena_strdup(arena, value);
-    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+    char *rest = arena_strdup(arena, value), *word;
+    while ((word = next_word(&rest))) {
         char *equals = strchr(word, '=');
         if (!equals || equals == word)
             return wrong(builder, option, value, "AXIS=VALUE[,AXIS=VALUE...]");
         *equals = '\0';
+        if (yaml_get(map, word))
+            return wrong(builder, option, value, "one value of each axis");
         scalar(arena, map, word, equals + 1);
     }
     return true;
@@ -136,41 +165,47 @@ static void add_column(struct plan_builder *builder, const char *value)
     scalar(arena, column, "formula", equals + 1);
 }
 
+/* What --zip calls an axis. */
+static const char *axis_name(const struct yaml *axis)
+{
+    const struct yaml *key = yaml_get(axis, "set");
+    return key ? key->text : axis->first->key;
+}
+
+/* Removes a name from a list; false: it is not there. */
+static bool take_name(struct yaml *names, const char *name)
+{
+    for (struct yaml **at = &names->first; *at; at = &(*at)->next)
+        if (!strcmp((*at)->text, name)) {
+            *at = (*at)->next;
+            return true;
+        }
+    return false;
+}
+
 /* Replaces axes by one zip of them, at the place of the first. */
 static bool add_zip(struct plan_builder *builder, const char *value)
 {
     struct arena *arena = builder->arena;
-    struct yaml *zip = node(arena, YAML_MAP, NULL), *axes = node(arena, YAML_LIST, NULL);
-    struct yaml *old = builder->axes;
-    struct yaml *list = append(zip, "zip", node(arena, YAML_LIST, NULL));
-    char *rest = NULL, *copy = arena_strdup(arena, value);
-    bool placed = false;
-    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        bool found = false;
-        for (struct yaml *axis = old->first; axis; axis = axis->next) {
-            const struct yaml *key = yaml_get(axis, "set");
-            found |= !strcmp(key ? key->text : axis->first->key, word);
-        }
-        if (!found)
-            return wrong(builder, "--zip", value,
-                         "axes: parameters of --set, or machine, mechanism");
-    }
-    for (struct yaml *axis = old->first, *next; axis; axis = next) {
-        const struct yaml *key = yaml_get(axis, "set");
-        const char *name = key ? key->text : axis->first->key;
-        const char *at = strstr(value, name);
-        bool zipped =
-            at && (at == value || at[-1] == ',') && (!at[strlen(name)] || at[strlen(name)] == ',');
+    struct yaml *names = node(arena, YAML_LIST, NULL), *axes = node(arena, YAML_LIST, NULL);
+    struct yaml *zip = node(arena, YAML_MAP, NULL);
+    struct yaml *zipped = append(zip, "zip", node(arena, YAML_LIST, NULL));
+    bool ok = add_split(arena, names, value);
+    for (struct yaml *axis = builder->axes->first, *next; axis; axis = next) {
         next = axis->next;
         axis->next = NULL;
-        append(zipped ? list : axes, NULL, axis);
-        if (zipped && !placed) {
-            append(axes, NULL, zip);
-            placed = true;
+        if (!take_name(names, axis_name(axis))) {
+            append(axes, NULL, axis);
+            continue;
         }
+        if (!zipped->count)
+            append(axes, NULL, zip);
+        append(zipped, NULL, axis);
     }
     builder->axes = axes;
-    return true;
+    return (ok && !names->first) ||
+           wrong(builder, "--zip", value,
+                 "different axes: parameters with several values, machine, mechanism or seed");
 }
 
 static bool add_option(struct plan_builder *builder, const struct given *given)
@@ -182,11 +217,13 @@ static bool add_option(struct plan_builder *builder, const struct given *given)
     if (!strcmp(name, "--mech"))
         scalar(arena, axis_list(builder, "mechanism"), NULL, value);
     else if (!strcmp(name, "--machine") && strchr(value, ','))
-        add_split(arena, axis_list(builder, "machine"), value);
+        return add_split(arena, axis_list(builder, "machine"), value) ||
+               wrong(builder, name, value, "machines separated by single commas");
     else if (!strcmp(name, "--machine"))
         scalar(arena, builder->plan, "machine", value);
     else if (!strcmp(name, "--seed"))
-        add_split(arena, axis_list(builder, "seed"), value);
+        return add_split(arena, axis_list(builder, "seed"), value) ||
+               wrong(builder, name, value, "seeds separated by single commas");
     else if (!strcmp(name, "--workload") || !strcmp(name, "--program") || !strcmp(name, "--kernel"))
         return add_program(builder, name, value);
     else if (!strcmp(name, "--exclude"))
@@ -202,13 +239,9 @@ static bool add_option(struct plan_builder *builder, const struct given *given)
 
 const char *sweep_plan_option(const struct command_line *line)
 {
-    static const char *const names[] = {"--machine", "--mech",     "--set",    "--workload",
-                                        "--program", "--kernel",   "--seed",   "--zip",
-                                        "--exclude", "--baseline", "--column", "--name"};
     for (u32 i = 0; i < line->count; i++)
-        for (u32 k = 0; line->given[i].option && k < ARRAY_LEN(names); k++)
-            if (!strcmp(line->given[i].option->name, names[k]))
-                return names[k];
+        if (line->given[i].option && line->given[i].option->flags & SWEEP_PLAN)
+            return line->given[i].option->name;
     return NULL;
 }
 

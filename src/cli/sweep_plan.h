@@ -8,6 +8,15 @@
 #include "base/yaml.h"
 #include "cli/options.h"
 
+/* Where an option of `heddle sweep` may be given. */
+enum sweep_option_flags {
+    SWEEP_PLAN = OPTION_OWN,        /* part of a plan that options describe */
+    SWEEP_NEW = 2 * OPTION_OWN,     /* about a new campaign */
+    SWEEP_RUN = 4 * OPTION_OWN,     /* about running points: of a new campaign, resume and retry */
+    SWEEP_RETRY = 8 * OPTION_OWN,   /* of retry */
+    SWEEP_EXPORT = 16 * OPTION_OWN, /* of export */
+};
+
 /* NULL after printing an error. */
 const struct yaml *sweep_plan(const struct command *command, const struct command_line *line,
                               struct arena *arena);

@@ -43,7 +43,8 @@ static void print_counts(const struct campaign *campaign, const struct tally *ta
 {
     const struct survey *survey = campaign->survey;
     u64 running = MIN(store_claims(campaign->store), tally->waiting + tally->failed);
-    printf("%s: %llu points", campaign->shown, (unsigned long long)survey->wanted);
+    printf("%s: %llu point%s", campaign->shown, (unsigned long long)survey->wanted,
+           survey->wanted == 1 ? "" : "s");
     if (survey->wanted > survey->points.count)
         printf(", %u of them different", survey->points.count);
     printf("\ndone     %8llu\nrunning  %8llu\nwaiting  %8llu\nfailed   %8llu",
@@ -85,12 +86,12 @@ static void print_failures(struct campaign *campaign)
         bool failed =
             store_find(campaign->store, key, false, arena, &result, &error) == STORED_FAILED;
         if (failed && shown < FAILURES_SHOWN) {
-            const char *log = arena_printf(arena, "%s/logs/%.16s.log", campaign->shown, key);
+            const char *log = arena_printf(arena, "logs/%.16s.log", key);
             printf("%s%s: %s: %s\n", shown++ ? "" : "\nfailed points\n",
                    space_label(arena, &campaign->experiment->space, point->number), result.status,
                    result.message);
-            if (access(log, F_OK) == 0)
-                printf("  log: %s\n", log);
+            if (access(arena_printf(arena, "%s/%s", campaign->folder, log), F_OK) == 0)
+                printf("  log: %s/%s\n", campaign->shown, log);
         } else {
             left += failed;
         }
@@ -139,10 +140,37 @@ bool sweep_write(struct campaign *campaign, const struct sheet *sheet)
     return true;
 }
 
+/* Writes a database, which cannot go to a stream. */
+static bool write_sqlite(const struct campaign *campaign, const struct sheet *sheet,
+                         const char *path)
+{
+    struct output output;
+    struct error error = {0};
+    if (!output_open(&output, path, &error))
+        return campaign_complain(campaign, &error);
+    if (!output.temporary)
+        error_fill(&error, ERROR_USAGE, path, "expected an ordinary file for --format sqlite");
+    else if (sheet_sqlite(output.temporary, sheet, &error))
+        return output_commit(&output, &error) || campaign_complain(campaign, &error);
+    else
+        error_fill(&error, error.code, path, "%s", arena_strdup(campaign->arena, error.message));
+    output_discard(&output);
+    return campaign_complain(campaign, &error);
+}
+
+/* The file of --file, which is relative to the folder in which the command was started. */
+static const char *export_path(const struct campaign *campaign)
+{
+    const char *path = option_value(campaign->line, "--file");
+    return !path || !strcmp(path, "-") || path[0] == '/'
+               ? path
+               : arena_printf(campaign->arena, "%s/%s", campaign->start, path);
+}
+
 int sweep_export(struct campaign *campaign)
 {
     const char *format = option_value(campaign->line, "--format");
-    const char *path = option_value(campaign->line, "--file");
+    const char *path = export_path(campaign);
     struct error error = {0};
     format = format ? format : "csv";
     bool csv = !strcmp(format, "csv"), json = !strcmp(format, "json");
@@ -152,14 +180,17 @@ int sweep_export(struct campaign *campaign)
                            text_printable(campaign->arena, format));
     if (sqlite && (!path || !strcmp(path, "-")))
         return usage_error(campaign->command, "--format sqlite: expected --file FILE");
+    if (path && output_same(path, campaign->database))
+        return usage_error(campaign->command, "--file: %s has the results of the sweep",
+                           text_printable(campaign->arena, path));
     struct sheet *sheet = sheet_make(campaign->plan, campaign->survey, campaign->store,
                                      option_value(campaign->line, "--all"), &error);
     bool ok = sheet;
-    if (ok && sqlite)
-        ok = sheet_sqlite(path, sheet, &error);
     if (!ok)
         campaign_complain(campaign, &error);
-    if (ok && !sqlite)
+    else if (sqlite)
+        ok = write_sqlite(campaign, sheet, path);
+    else
         ok = write_one(campaign, sheet, path ? path : "-", csv ? sheet_csv : sheet_json);
     sheet_destroy(sheet);
     return ok ? EXIT_DONE : EXIT_USAGE;

@@ -99,7 +99,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->finished_count = 0;
     core->began = core->last_left = now;
     core->warp_cycles = 0;
-    core->detours = core->hooks.seams ? DETOUR_SEAMS : 0;
+    core->detours = (core->hooks.seams ? DETOUR_SEAMS : 0) | (core->config.live ? DETOUR_LIVE : 0);
+    core->at.call = NULL;
     clock_start(&core->clock, core->config.mhz, now);
     core->issue.scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
     core->issue.pending =
@@ -124,7 +125,7 @@ static void drop_all(struct core *core)
     memset(&core->issue, 0, sizeof core->issue);
     memset(&core->collect, 0, sizeof core->collect);
     for (u32 i = 0; i < CORE_INFLIGHT; i++)
-        core->inflight.all[i].counted = false;
+        core->inflight.all[i].counted = core->inflight.all[i].astray = false;
     create_pipeline(core);
     memset(core->blocks, 0, sizeof core->blocks);
     core->block_count = 0;
@@ -366,8 +367,29 @@ void core_trace_stalls(struct core *core)
     }
 }
 
+void core_call_at(struct core *core, fs time, void (*call)(void *user, struct core *core),
+                  void *user)
+{
+    core->at.time = time;
+    core->at.call = call;
+    core->at.user = user;
+}
+
+/* Runs up to the time of the call, and makes it. */
+static COLD void run_to_call(struct core *core, fs end)
+{
+    while (core->at.call && core->at.time < end && !core->stopped) {
+        void (*const call)(void *, struct core *) = core->at.call;
+        core->pipeline->run(core, core->at.time);
+        core->at.call = NULL; /* the function may ask for another call */
+        call(core->at.user, core);
+    }
+}
+
 void core_run(struct core *core, fs end)
 {
+    if (UNLIKELY(core->at.call != NULL))
+        run_to_call(core, end);
     core->pipeline->run(core, end);
 }
 

@@ -34,6 +34,7 @@ struct core_config {
     u32 l2_line_bytes;
     u64 memory_bytes;
     struct content *content;                /* NULL: not armed (mem/content.h) */
+    bool live;                              /* bits may be flipped (live.h) */
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */
     u32 mechanism_count;
 };
@@ -59,6 +60,10 @@ bool core_has_room(const struct core *core);
 u32 core_start_block(struct core *core, struct thread_block *block, bool copy);
 /* Runs the clock edges before `end`. */
 void core_run(struct core *core, fs end);
+/* A core that runs calls this function, with itself, before its first clock edge at `time` or
+ * later. */
+void core_call_at(struct core *core, fs time, void (*call)(void *user, struct core *core),
+                  void *user);
 /* The earliest time at which the core may have something to do; FS_NEVER: none. */
 fs core_next(const struct core *core);
 /* The launch ends at `end`: adds idle issue slots from the core's current cycle to `end`, or, if

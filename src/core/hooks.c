@@ -108,7 +108,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
     for (u32 i = 0; i < count; i++) {
         struct mechanism_use *use = &hooks->uses[i];
         const struct mechanism *m = uses[i].mechanism;
-        *use = (struct mechanism_use){.mechanism = m, .params = uses[i].params};
+        *use = (struct mechanism_use){
+            .mechanism = m, .params = uses[i].params, .device = uses[i].device};
         mechanism_use_create(use, m->state_size);
         if (m->create)
             m->create(use->state, core);
@@ -138,8 +139,29 @@ static void set_cache(const struct mechanism_use *use, struct core *core, enum p
         cache_set_hooks(cache, &hooks);
 }
 
+static COLD void tell_event(void *user, const struct cache_event *event)
+{
+    const struct core_cache *cache = user;
+    EACH_USE(use, &cache->core->hooks, cache_event)
+        use->mechanism->cache_event(use->state, cache->core, cache->which, event);
+}
+
+/* Events of a core's caches go to all mechanisms that fill the seam. */
+static void observe_caches(struct core *core)
+{
+    bool wanted = false;
+    EACH_USE(use, &core->hooks, cache_event)
+        wanted = core_has_common_stages(core);
+    for (enum packet_client c = CLIENT_FETCH; wanted && c <= CLIENT_READONLY; c++) {
+        core->observed[c] = (struct core_cache){core, c};
+        cache_observe(c == CLIENT_FETCH ? core->fetch.cache : lsu_cache(core, c), tell_event,
+                      &core->observed[c]);
+    }
+}
+
 void hooks_set_caches(struct core *core)
 {
+    observe_caches(core);
     EACH_USE(use, &core->hooks, cache) {
         set_cache(use, core, CLIENT_FETCH, core->fetch.cache);
         for (enum packet_client c = CLIENT_L1D; c <= CLIENT_READONLY; c++)

@@ -206,6 +206,11 @@ struct mechanism {
     /* Seams (bits by enum seam) that it fills but does not need under these parameters: they are
      * called only while another mechanism needs them. */
     u32 (*idle)(const void *params);
+    u32 optional; /* seams (bits by enum seam) that it does without on pipelines that lack them */
+    /* Size of memory for the whole device, zeroed: mechanism_device. Only for mechanisms that set
+     * one_thread. */
+    u32 device_size;
+    void (*destroy_device)(void *device); /* frees what it has allocated */
     /* Its storage elements. They belong to a core unless state_owner says otherwise. */
     void (*storage)(const void *params, struct state_list *list);
 
@@ -267,6 +272,8 @@ struct mechanism {
      * cycles before the unit. */
     u32 (*operand)(void *state, struct core *core, struct inflight *inflight);
 
+    /* It takes a collector: banks may be read for it from the next step on. */
+    void (*collecting)(void *state, struct core *core, struct inflight *inflight);
     /* It has all operands, read from their banks, and leaves its collector. */
     void (*collected)(void *state, struct core *core, struct inflight *inflight);
 
@@ -304,6 +311,12 @@ struct mechanism {
     bool (*cache)(void *state, struct core *core, enum packet_client which,
                   struct cache_hooks *hooks);
 
+    /* ---- caches, observed ---- */
+    /* Something happens to a line: CLIENT_FETCH is the instruction cache. Not called for caches of
+     * clusters. */
+    void (*cache_event)(void *state, struct core *core, enum packet_client which,
+                        const struct cache_event *event);
+
     /* ---- first-level data caches: loads and stores that look up a line ---- */
     /* The cache has accepted an access: called once for every load and store. */
     void (*l1_access)(void *state, struct core *core, const struct l1_access *access);
@@ -340,6 +353,9 @@ struct mechanism {
      * the slice; with the time, and the cycle of the L2's clock. */
     void (*l2_request)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+    /* Something happens to a line of a slice, which has the slice's own address. For a read, or
+     * the write of a packet, the last l2_request of the slice was for its packet. */
+    void (*l2_event)(void *memory, u32 slice, const struct cache_event *event);
 
     /* ---- counters ---- */
     /* Counters are about to be read: at a sample, between windows, and at the end of a launch, with
@@ -395,6 +411,7 @@ struct mechanism_use {
     u32 state_bytes;
     struct state_block *blocks;
     struct rng random; /* its stream, if the mechanism sets `random` */
+    void *device;      /* the device's memory, if the mechanism has a device_size */
 };
 
 struct hooks {

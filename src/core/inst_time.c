@@ -147,8 +147,7 @@ u32 time_longest(const struct core_config *config)
 
 /* ---- registers ---- */
 
-/* Scoreboard bits: vector registers first, then scalar registers or masks. */
-static u32 scalar_base(const struct program *program)
+u32 time_scalar_base(const struct program *program)
 {
     u32 registers = 0;
     for (u32 i = 0; i < program->function_count; i++)
@@ -159,7 +158,7 @@ static u32 scalar_base(const struct program *program)
 u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
 {
     u32 scalars = program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
-    return MAX(scalar_base(program) / 64 + (scalars + 63) / 64, NEAR_WORDS);
+    return MAX(time_scalar_base(program) / 64 + (scalars + 63) / 64, NEAR_WORDS);
 }
 
 static void add_bits(struct inst_time *time, u32 first, u32 count)
@@ -362,7 +361,7 @@ void time_program(struct inst_time *times, const struct image *image,
 {
     const struct program *program = image->program;
     const struct pipeline *pipeline = pipeline_of(config->core);
-    const struct timed_code code = {program, config, scalar_base(program)};
+    const struct timed_code code = {program, config, time_scalar_base(program)};
     for (u32 i = 0; i < program->inst_count; i++) {
         memset(&times[i], 0, sizeof times[i]);
         pipeline->time(&times[i], &code, i);

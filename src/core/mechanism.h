@@ -92,6 +92,11 @@ static inline const struct write_waits *core_write_waits(const struct core *core
 {
     return &core->units.waits;
 }
+/* Whether its pipeline uses the instruction buffers, collectors and caches of the common one. */
+static inline bool core_has_common_stages(const struct core *core)
+{
+    return core->pipeline->content;
+}
 /* Words of a warp's scoreboard. */
 static inline u32 core_scoreboard_words(const struct core *core)
 {
@@ -103,6 +108,11 @@ static inline u32 core_scoreboard_words(const struct core *core)
 /* Zeroed memory that is freed together with the state. For `create` and the like: nothing that is
  * called in a tick may allocate. */
 void *mechanism_alloc(void *state, size_t bytes);
+/* The memory that all owners share, for mechanisms with a device_size. */
+static inline void *mechanism_device(const void *state)
+{
+    return ((const struct mechanism_state *)state)->use->device;
+}
 /*
  * Random numbers for mechanisms that set `random`. Each state has its own stream, which restarts
  * with each launch; it depends only on the seed (launch.seed), the launch, the state's owner (a
@@ -377,6 +387,9 @@ void core_reserve_ways(struct core *core, enum packet_client cache, u32 ways);
  * nothing waits for. Writes at most `most` of them and returns their number. */
 u32 core_waiters(const struct core *core, const struct packet *answer, struct requester *waiters,
                  u32 most);
+/* The load that a read of a cache is for (the cache_event seam: its waiter), or a read request that
+ * bypasses the caches (the packet seam, CLIENT_DIRECT: its tag). NULL: it is a fetch. */
+struct inflight *core_reader(struct core *core, enum packet_client which, u32 waiter);
 /* Sends a mechanism's own packet to the L2 slice of an address; its payload, and that of its reply,
  * count in flits. False: no room. */
 bool core_send_note(struct core *core, u64 address, u64 payload, u16 bits);

@@ -41,6 +41,13 @@ enum barred {
     BARRED_FETCH = 1 << 2,   /* core_hold_fetch */
 };
 
+/* The counter of its slot that an access is in. */
+enum memory_wait {
+    NOT_WAITING,
+    WAITS_AS_VECTOR, /* vector_accesses */
+    WAITS_AS_SCALAR, /* scalar_accesses: scalar loads and shared memory */
+};
+
 /* An instruction in flight on a core. */
 struct inflight {
     struct dyninst dyn;
@@ -50,19 +57,22 @@ struct inflight {
     u8 slot, pipe, group;
     u8 unit; /* number of its unit within the pipe, once it has started */
     u16 latency, interval;
-    u16 extra;        /* additional cycles before its unit, from mechanisms */
-    u16 outstanding;  /* transactions that are not answered yet */
-    bool sent;        /* all its transactions have left the load/store unit */
-    bool memory_wait; /* counted in its slot's vector_accesses or scalar_accesses */
-    bool injected;    /* made by a mechanism, not an instruction of the warp */
-    bool has_result;  /* `result` has been called for it */
-    bool silent;      /* its stores create no transactions (the view seam) */
-    bool dropped;     /* its results were not written (the write-back seam) */
-    bool waited;      /* its results are due and wait for a bank or a bus */
-    bool passes;      /* a mechanism has its result: it bypasses its unit's output register */
-    bool counted;     /* in a wait counter; */
-    bool in_order;    /* that counter's order allows it to retire: gcn/waitcnt.c */
-    u8 order;         /* its position in the wait queue of its warp */
+    u16 extra;       /* additional cycles before its unit, from mechanisms */
+    u16 outstanding; /* transactions that are not answered yet */
+    bool sent;       /* all its transactions have left the load/store unit */
+    u8 memory_wait;  /* enum memory_wait */
+    bool injected;   /* made by a mechanism, not an instruction of the warp */
+    bool has_result; /* `result` has been called for it */
+    bool silent;     /* its stores create no transactions (the view seam) */
+    bool dropped;    /* its results were not written (the write-back seam) */
+    bool waited;     /* its results are due and wait for a bank or a bus */
+    bool passes;     /* a mechanism has its result: it bypasses its unit's output register */
+    bool astray;     /* its result goes to another register (live.h) */
+    u8 astray_slot;
+    u16 astray_register;
+    bool counted;  /* in a wait counter; */
+    bool in_order; /* that counter's order allows it to retire: gcn/waitcnt.c */
+    u8 order;      /* its position in the wait queue of its warp */
     /* With mechanisms: accesses to single lanes of vector registers, and operations of single
      * lanes. Mechanisms may change them in `operand` and `issued`, lane_writes until
      * `write_back`. */
@@ -84,6 +94,7 @@ struct slot {
     u8 barred;       /* enum barred */
     bool decoding;   /* instructions are between the instruction cache and the buffer */
     bool ended;      /* the warp has ended; the slot waits for what is in flight */
+    bool derailed;   /* a flipped bit makes the buffer differ from the warp's path (live.h) */
     u8 region_count; /* scoreboard regions taken */
     u8 head;         /* the slot is in issue.heads of this pipe, */
     u8 blocked;      /* and in issue.blocked of this reason; STALL_NONE: in none */
@@ -217,6 +228,7 @@ struct issue_stage {
     u32 first;                    /* rotates */
     bool sleeps;                  /* schedulers may sleep in this launch */
     bool greedy;                  /* the policy prefers the warp that issued last */
+    bool one_each;                /* a turn is one instruction and one cycle */
     /* dependences */
     u32 scoreboard_words;
     u64 *pending;    /* for all slots */
@@ -317,6 +329,16 @@ enum detour {
     DETOUR_PIPELINE = 1 << 1, /* the pipeline does not use the common way from issue to the units */
     DETOUR_WAITCNT = 1 << 2,  /* issue.by_waitcnt */
     DETOUR_CONTENT = 1 << 3,  /* loads take their values at write-back */
+    DETOUR_LIVE = 1 << 4,     /* operands stay in the record: config.live */
+};
+
+/* Mechanisms may read operands, or their bits be flipped: they are copied into the record. */
+#define DETOUR_OPERANDS (DETOUR_SEAMS | DETOUR_LIVE)
+
+/* A cache of a core, for the cache_event seam. */
+struct core_cache {
+    struct core *core;
+    enum packet_client which;
 };
 
 struct core {
@@ -327,6 +349,7 @@ struct core {
     struct clock clock;
     struct core_counts stats;
     struct hooks hooks;
+    struct core_cache observed[CLIENTS];
     u32 mechanism_work; /* not 0: mechanisms need every cycle (core_want_cycles) */
     u32 detours;        /* of this launch */
     u32 groups;         /* schedulers that have their own units, or 1 */
@@ -340,6 +363,11 @@ struct core {
     struct memory_view *view;
     struct tracing trace;
     bool stopped; /* the launch has stopped on this core */
+    struct {
+        fs time; /* calls `call` before the clock edge at or after this time, once; */
+        void (*call)(void *user, struct core *core); /* NULL: nothing is to be called */
+        void *user;
+    } at;
     /* Nothing happens before this cycle unless a reply arrives or, between windows, a block starts
      * or a warp continues. Not in the future: unknown. */
     u64 quiet_until;
@@ -469,7 +497,8 @@ static inline struct inflight *inflight_take(struct core *core)
             inflight->dyn.rows = core->inflight.rows + (size_t)index * core->inflight.row_words;
             inflight->index = (u16)index;
             inflight->extra = inflight->outstanding = 0;
-            inflight->sent = inflight->memory_wait = inflight->injected = false;
+            inflight->sent = inflight->injected = false;
+            inflight->memory_wait = NOT_WAITING;
             inflight->has_result = inflight->silent = inflight->dropped = inflight->passes = false;
             inflight->waited = false;
             return inflight;

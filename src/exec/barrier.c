@@ -18,9 +18,20 @@ enum {
     KEY_OR
 };
 
+/* Whether a counter of warps that bit flips have changed shows that all of them have arrived. */
+static COLD bool seems_complete(const struct thread_block *block, const struct barrier *barrier)
+{
+    i32 missing = -barrier->miscounted;
+    for (u32 w = 0; w < block->exec->warps; w++)
+        missing += (block->warps[w].live & ~barrier->arrived[w]) != 0;
+    return missing <= 0;
+}
+
 static bool is_complete(const struct thread_block *block, const struct barrier *barrier)
 {
     const struct exec *exec = block->exec;
+    if (UNLIKELY(barrier->miscounted))
+        return seems_complete(block, barrier);
     if (!barrier->threads) {
         /* Warps run in order, so the last ones are most likely to be missing. */
         for (u32 w = exec->warps; w-- > 0;)
@@ -85,6 +96,7 @@ static void complete(struct thread_block *block, u32 number, const struct path *
         barrier->arrived[w] = 0;
     }
     barrier->waiting = false;
+    barrier->miscounted = 0;
     block->barriers_used &= ~(1u << number);
 }
 

@@ -212,6 +212,7 @@ static void reset_barriers(struct thread_block *block)
     for (u32 set = block->barriers_used; set; set &= set - 1) {
         struct barrier *barrier = &block->barriers[first_lane(set)];
         barrier->waiting = false;
+        barrier->miscounted = 0;
         memset(barrier->arrived, 0, block->exec->warps * sizeof *barrier->arrived);
     }
     block->barriers_used = 0;

@@ -275,7 +275,7 @@ static inline void begin(struct dyninst *f, struct warp *warp, u32 inst)
     f->inst = inst;
     f->kind = DYNINST_COMPUTE;
     f->work = WORK_NONE;
-    f->faulted = false;
+    f->faulted = f->committed = false;
     f->active = warp->active;
     f->lanes = step_is_guarded(f->step) ? warp_guard(warp, f->step) : f->active;
     f->writes = f->lanes;
@@ -339,12 +339,10 @@ static inline void place_folded(struct dyninst *f)
     place_results(f, f->rows);
 }
 
-void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)
+static void start(struct dyninst *f)
 {
-    begin(f, warp, inst);
-    warp->instructions++;
     if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
-        scalar_derive(warp);
+        scalar_derive(f->warp);
     if (LIKELY(f->plan->kind == PLAN_LANES)) {
         run_lanes(f);
     } else if (f->plan->folds && dyninst_fold(f)) {
@@ -359,7 +357,96 @@ void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)
         issue_rest(f);
         return;
     }
+    warp_path(f->warp)->pc = f->inst + 1;
+}
+
+void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)
+{
+    begin(f, warp, inst);
+    warp->instructions++;
+    start(f);
+}
+
+/* ---- directly in the registers (F7): 32 lanes ---- */
+
+/* Lanes of a guard, or none. */
+static __attribute__((noinline)) void execute_some(struct dyninst *f, struct chunk *chunk)
+{
+    if (!f->lanes)
+        return;
+    chunk_narrow(chunk, (u32)f->lanes);
+    chunk_place(chunk, f->step);
+    f->step->fn(&chunk->lanes);
+    chunk_widen(chunk);
+}
+
+static inline void execute_lanes(struct dyninst *f, struct chunk *chunk)
+{
+    f->committed = true;
+    chunk->lanes.inst = f->code;
+    if (UNLIKELY(f->lanes != chunk->active)) {
+        execute_some(f, chunk);
+        return;
+    }
+    chunk_place(chunk, f->step);
+    f->step->fn(&chunk->lanes);
+}
+
+/* A special register. */
+static void execute_special(struct dyninst *f, struct chunk *chunk)
+{
+    const u32 mask = (u32)f->lanes;
+    f->committed = true;
+    if (!mask)
+        return;
+    chunk_narrow(chunk, mask);
+    if (!f->warp->exec->image->loops->step(chunk, f->code, f->step))
+        special_step(f->warp, f->inst, f->step, chunk, mask);
+    chunk_widen(chunk);
+}
+
+/* An access of words. */
+static void execute_access(struct dyninst *f)
+{
+    if (dyninst_fold(f)) {
+        place_folded(f);
+        if (f->loads && f->lanes != LANES_FULL) /* a parameter: the row of all lanes is loaded */
+            return;
+    } else {
+        place_results(f, take_sources(f));
+        if (!dyninst_list(f)) {
+            dyninst_locate(f);
+            return;
+        }
+    }
+    if (f->loads)
+        f->dst[0] = chunk_row(&f->warp->chunks[0], f->step, SLOT_DST);
+    f->committed = true;
+}
+
+static __attribute__((noinline)) void execute_rest(struct dyninst *f)
+{
+    if (f->plan->folds) {
+        execute_access(f);
+    } else if (f->code->op == OP_sreg && !f->plan->two) {
+        execute_special(f, &f->warp->chunks[0]);
+    } else {
+        start(f);
+        return;
+    }
+    warp_path(f->warp)->pc = f->inst + 1;
+}
+
+void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst)
+{
+    begin(f, warp, inst);
+    warp->instructions++;
+    if (f->plan->kind != PLAN_LANES || f->plan->two) {
+        execute_rest(f);
+        return;
+    }
     warp_path(warp)->pc = inst + 1;
+    execute_lanes(f, &warp->chunks[0]);
 }
 
 void dyninst_advance(struct warp *warp, u32 inst)
@@ -636,7 +723,7 @@ static __attribute__((noinline)) void commit_rest(struct dyninst *f)
 void dyninst_commit(struct dyninst *f)
 {
     const struct dyninst_plan *plan = f->plan;
-    if (f->kind > DYNINST_ACCESS || f->faulted)
+    if (f->committed || f->kind > DYNINST_ACCESS || f->faulted)
         return;
     if (LIKELY(plan->plain) && f->writes == (plan->two ? ~0ull : LANES_FULL) && !f->homes &&
         LIKELY(!f->warp->map))

@@ -24,7 +24,11 @@
  *  F5  Global stores go to the core's memory_view if it has one, so that other cores see them after
  *      memory_view_publish; its own loads see them at once.
  *  F6  dyninst_issue and dyninst_issue_homes read registers through the warp's register view if it
- *      has one (warp.h); dyninst_start is for warps without one.
+ *      has one (warp.h); dyninst_start and dyninst_execute are for warps without one.
+ *  F7  Exception to F1: results of dyninst_execute go directly to the registers if `committed` is
+ *      set, those of loads when they access memory. Nothing can observe it if the issuer lets no
+ *      instruction read or write a result's registers before dyninst_commit, and drops and inspects
+ *      nothing. A committed instruction neither branches nor waits.
  *
  * Obligations of the issuer
  *  - Dependences: an instruction issues when everything that it reads and writes (inst_reads,
@@ -71,7 +75,7 @@ struct dyninst {
     u8 kind;         /* enum dyninst_kind */
     bool faulted;    /* the launch has stopped because of it */
     u8 work;         /* what is left to do: enum dyninst_work in dyninst_parts.h */
-    bool strided;    /* of an access: see `first` */
+    bool committed;  /* its results go directly to the registers (F7) */
     lane_set lanes;  /* active lanes whose guard is true: these are counted */
     lane_set writes; /* lanes of rows that are committed: `lanes`, a named lane, or as a
                       * mechanism says */
@@ -88,6 +92,7 @@ struct dyninst {
     bool atomic;
     bool scalar; /* one access of the warp, whatever lanes: lane 0 of `global` and `address` */
     bool pair;   /* `second` is valid: `bytes` each */
+    bool strided;
     /* strided: these determine all addresses; dyninst_addresses computes them by lane */
     i32 stride[DYNINST_GROUPS];
     u64 first[DYNINST_GROUPS]; /* lane i of a group of STRIDE_LANES is at first + i * stride */
@@ -124,6 +129,13 @@ static inline u32 warp_next(struct warp *warp)
 {
     return LIKELY(warp_is_settled(warp)) ? warp_path(warp)->pc : warp_next_settled(warp);
 }
+/* The same just after the issue of an instruction that neither branches nor waits: only a merge of
+ * paths can intervene. */
+static inline u32 warp_next_straight(struct warp *warp)
+{
+    const struct path *path = warp_path(warp);
+    return LIKELY(path->pc != path->rpc) ? path->pc : warp_next_settled(warp);
+}
 
 /* f->rows must be set; everything else is filled. Registers are read through warp->registers. */
 void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst);
@@ -133,6 +145,8 @@ void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst)
 /* dyninst_issue for launches without mechanisms: operands are not in the record (`src` is not set),
  * and lane functions are computed at once. Must not be copied. */
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst);
+/* dyninst_start for issuers that meet the conditions of F7. */
+void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst);
 void dyninst_advance(struct warp *warp, u32 inst);
 /* The same instruction with the same operands; to->rows must be set. `from` must not have been
  * computed. Copies only compute: a copy of an access has its addresses and accesses nothing. Copies

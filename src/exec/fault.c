@@ -369,10 +369,11 @@ void fault_deadlock(struct thread_block *block)
         for (u32 i = 0; i < block->warps[w].order_count; i++)
             if (block->warps[w].paths[block->warps[w].order[i]].state != PATH_READY)
                 first = &block->warps[w];
-    assert(first);
-    const struct path *leaf = &first->paths[first->order[first->order_count - 1]];
-    begin(exec, OUTCOME_DEADLOCK, leaf->pc);
-    u32 thread = first->index * exec->image->warp_size + first_lane(leaf->mask);
+    /* After bit flips (live.h), a warp may wait for a result that never comes. */
+    const struct path *leaf = first ? &first->paths[first->order[first->order_count - 1]] : NULL;
+    begin(exec, OUTCOME_DEADLOCK, leaf ? leaf->pc : exec->kernel->first);
+    const u32 thread =
+        leaf && leaf->mask ? first->index * exec->image->warp_size + first_lane(leaf->mask) : 0;
     for (unsigned d = 0; d < 3; d++) {
         exec->fault.block[d] = block->id[d];
         exec->fault.thread[d] = exec->tids[d][thread];

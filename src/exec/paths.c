@@ -95,6 +95,13 @@ static void path_drop(struct warp *warp, u32 leaf)
     }
 }
 
+void paths_remove(struct warp *warp, u32 leaf)
+{
+    path_drop(warp, leaf);
+    if (warp->current == leaf)
+        paths_select(warp);
+}
+
 /* Makes the topmost ready leaf the current one; false: there is none. */
 bool paths_select(struct warp *warp)
 {
@@ -271,6 +278,10 @@ void paths_advance(struct warp *warp, struct path *leaf)
 {
     const struct image *image = warp->exec->image;
     leaf->pc++;
+    if (UNLIKELY(leaf->stray)) {
+        leaf->pc = leaf->stray - 1;
+        leaf->stray = 0;
+    }
     leaf->state = PATH_READY;
     leaf->resume = leaf->pc < image->program->inst_count &&
                    image->stretch_of[leaf->pc] == image->stretch_of[leaf->pc - 1];

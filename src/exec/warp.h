@@ -56,6 +56,7 @@ struct path {
     u32 gave_way;  /* the number of spins when it last yielded */
     u32 spin_pc;
     u64 spin_hash;
+    u32 stray; /* not 0: a flipped PC, plus one, at which it continues when it has waited */
 };
 
 /* 32 lanes of a warp: what a lane function needs. */
@@ -149,6 +150,7 @@ struct barrier {
     u32 again;         /* arrivals of lanes that had arrived already */
     bool waiting;      /* some lane has arrived */
     u32 ones, zeros;   /* reduction: lanes whose predicate was true, false */
+    i32 miscounted;    /* what bit flips have added to the number of warps that have arrived */
     lane_set *arrived; /* by warp */
 };
 
@@ -425,6 +427,8 @@ bool paths_call(struct warp *warp, const struct target *targets, u32 count, u32 
 void paths_return(struct warp *warp, lane_set lanes);
 void paths_exit(struct warp *warp, lane_set lanes);
 void paths_merge(struct warp *warp);
+/* Removes a leaf, whose lanes are gone. */
+void paths_remove(struct warp *warp, u32 leaf);
 u32 paths_split(struct warp *warp, lane_set lanes);
 void paths_rotate(struct warp *warp);
 bool paths_release(struct warp *warp);

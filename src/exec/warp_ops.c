@@ -229,8 +229,27 @@ static void group_add(struct lane_group *g, u32 pc, u32 mask)
     g->mask |= mask;
 }
 
+/* A ballot of lanes that are all at one instruction: there is nothing to gather. */
+static void ballot(struct chunk *chunk, const struct inst *inst, const struct step *step, u32 mask)
+{
+    const u32 *predicate = chunk_row(chunk, step, 0);
+    u32 *to = chunk_row(chunk, step, SLOT_DST);
+    const u32 votes = predicate ? (*predicate ^ (inst->src[0].neg ? LANES_FULL : 0)) & mask : 0;
+    if (mask == LANES_FULL)
+        for (u32 lane = 0; lane < LANES; lane++)
+            to[lane] = votes;
+    else
+        for (u32 set = mask; set; set &= set - 1)
+            to[first_lane(set)] = votes;
+}
+
 static void run_one(struct warp *warp, u32 pc, struct chunk *chunk, u32 mask)
 {
+    const struct inst *inst = warp_inst(warp, pc);
+    if (inst->op == OP_ballot && inst->dst[0].kind == OPERAND_VECTOR && inst->dst[0].count == 1) {
+        ballot(chunk, inst, &warp->exec->image->steps[pc], mask);
+        return;
+    }
     struct lane_group g;
     group_begin(&g, chunk);
     group_add(&g, pc, mask);

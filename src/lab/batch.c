@@ -29,6 +29,7 @@ void batch_write_point(FILE *to, const struct point *point)
     json_object_set_new(line, "key", json_string(point->key));
     json_object_set_new(line, "words", words_json(point->words));
     json_object_set_new(line, "program", words_json(point->program));
+    json_object_set_new(line, "kernel", json_boolean(point->kernel));
     json_dumpf(line, to, JSON_COMPACT);
     fputc('\n', to);
     json_decref(line);
@@ -93,7 +94,8 @@ static bool read_task(struct batch_worker *worker)
         json_t *json = json_loads(line, 0, NULL);
         const char *key = json_string_value(json_object_get(json, "key"));
         struct point point = {.words = words_of(worker->arena, json_object_get(json, "words")),
-                              .program = words_of(worker->arena, json_object_get(json, "program"))};
+                              .program = words_of(worker->arena, json_object_get(json, "program")),
+                              .kernel = json_is_true(json_object_get(json, "kernel"))};
         if (key && strlen(key) == SHA256_TEXT - 1 && point.words[0]) {
             memcpy(point.key, key, sizeof point.key);
             if (access(result_path(worker->arena, worker->setup->folder, key, "json"), F_OK) != 0)
@@ -169,7 +171,10 @@ static bool work(struct batch_worker *worker, const sigset_t *set, int *signal)
         struct ended_run run = {0};
         while (kind->next(worker->executor, worker->arena, &run, worker->error)) {
             worker->running--;
-            if (!*signal || !strcmp(run.outcome.status, "done"))
+            if (run.full)
+                ok = error_set(worker->error, ERROR_SYSTEM, run.full,
+                               "no room is left for the statistics of a run");
+            else if (!*signal || !strcmp(run.outcome.status, "done"))
                 ok &= write_result(worker, &run);
             json_decref(run.statistics);
         }

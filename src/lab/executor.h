@@ -35,6 +35,8 @@ struct ended_run {
     json_t *statistics; /* owned by the receiver; or NULL */
     const char *log;    /* a file, or NULL */
     f64 seconds;
+    const char *full; /* the folder of statistics, which had no room for them: the point has no
+                         result. Else NULL */
 };
 
 struct executor {
@@ -56,6 +58,9 @@ struct executor_kind {
     /* The next point that has ended, in `arena`; false: none for now, or an error. */
     bool (*next)(struct executor *executor, struct arena *arena, struct ended_run *run,
                  struct error *error);
+    /* The last point that has ended is in the store: its files are not needed any more. May be NULL.
+     */
+    void (*forget)(struct executor *executor);
     /* Asks what runs to end; `now`: without delay. */
     void (*stop)(struct executor *executor, bool now);
     void (*close)(struct executor *executor);

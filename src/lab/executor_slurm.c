@@ -359,8 +359,9 @@ static void look_at_results(struct slurm *slurm)
 }
 
 /* Removes the result that the runner has stored (B3). */
-static void remove_taken(struct slurm *slurm)
+static void slurm_forget(struct executor *executor)
 {
+    struct slurm *slurm = of(executor);
     if (!slurm->taken)
         return;
     unlink(slurm->taken);
@@ -381,6 +382,8 @@ static bool take_result(struct slurm *slurm, struct slurm_point *point, struct a
     run->number = point->number;
     point->state = ENDED;
     slurm->flying--;
+    slurm->unstored |= slurm->taken != NULL;
+    free(slurm->taken);
     if (asprintf(&slurm->taken, "%s/results/%s.json", folder, point->key) < 0)
         host_memory_exhausted();
     return true;
@@ -409,7 +412,6 @@ static bool slurm_next(struct executor *executor, struct arena *arena, struct en
                        struct error *error)
 {
     struct slurm *slurm = of(executor);
-    remove_taken(slurm);
     if ((now() - slurm->looked) * 1e3 >= POLL_RESULTS_MS) {
         look_at_results(slurm);
         slurm->looked = now();
@@ -470,16 +472,16 @@ static bool finished(const struct slurm *slurm, u32 batch)
     return true;
 }
 
-/* Removes the folders of batches whose points have all ended. */
+/* Removes the folders of batches whose points have all ended, unless a result could not be stored. */
 static void slurm_close(struct executor *executor)
 {
     struct slurm *slurm = of(executor);
-    remove_taken(slurm);
+    const bool stored = !slurm->taken && !slurm->unstored;
     if (slurm->batches.count)
         slurm_look_at_queue(slurm);
     for (u32 i = 0; i < slurm->batches.count; i++) {
         struct slurm_batch *batch = &slurm->batches.data[i];
-        FILE *pipe = finished(slurm, i)
+        FILE *pipe = stored && finished(slurm, i)
                          ? popen(arena_printf(slurm->arena, "rm -rf -- %s",
                                               shell_quoted(slurm->arena, batch->folder)),
                                  "re")
@@ -491,6 +493,7 @@ static void slurm_close(struct executor *executor)
         free(batch->job_numbers);
     }
     rmdir(slurm->folder);
+    free(slurm->taken);
     vec_free(&slurm->batches);
     vec_free(&slurm->points);
     free(slurm->table);
@@ -508,6 +511,7 @@ const struct executor_kind executor_slurm = {
     .start = slurm_start,
     .submit = slurm_submit,
     .next = slurm_next,
+    .forget = slurm_forget,
     .stop = slurm_stop,
     .close = slurm_close,
 };

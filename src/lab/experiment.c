@@ -146,6 +146,19 @@ static bool read_digits(const struct fields *fields, const struct yaml *node, u3
     return true;
 }
 
+/* Tables have a column for each axis, one for the status, and those of the plan; all have different
+ * names. */
+static bool is_free(const struct fields *fields, const struct yaml *node,
+                    const struct experiment *experiment, const char *name)
+{
+    if (experiment_column(experiment, name, strlen(name)) >= 0)
+        return fields_error(fields, node, "there are two columns '%s'", name);
+    if (!experiment->tabular && (space_axis(&experiment->space, name) >= 0 || space_reserves(name)))
+        return fields_error(fields, node,
+                            "tables have a column '%s' already: expected another name", name);
+    return true;
+}
+
 static bool read_column(const struct fields *fields, const struct yaml *map,
                         struct experiment *experiment)
 {
@@ -169,8 +182,8 @@ static bool read_column(const struct fields *fields, const struct yaml *map,
         (mean && !fields_choice(fields, mean, mean_words, &kind)) ||
         (digits && !read_digits(fields, digits, &column.digits)))
         return false;
-    if (experiment_column(experiment, column.name, strlen(column.name)) >= 0)
-        return fields_error(fields, name, "there are two columns '%s'", column.name);
+    if (!is_free(fields, name, experiment, column.name))
+        return false;
     column.title = column.title ? column.title : column.name;
     column.mean = kind;
     column.formula = formula_parse(fields->arena, column.text,
@@ -195,8 +208,8 @@ static bool read_plain_column(const struct fields *fields, const struct yaml *no
                             .text = arena_strdup(fields->arena, node->text),
                             .place = fields_place(fields, node)};
     struct name_check check = {fields, experiment};
-    if (experiment_column(experiment, column.name, strlen(column.name)) >= 0)
-        return fields_error(fields, node, "there are two columns '%s'", column.name);
+    if (!is_free(fields, node, experiment, column.name))
+        return false;
     column.formula = formula_parse(fields->arena, column.text, column.place, fields->error);
     if (!column.formula || !formula_names(column.formula, check_statistic, &check))
         return false;

@@ -8,7 +8,9 @@
 
 enum {
     LOG_LIMIT = 1 << 24,
-    EXIT_OF_HEDDLE = 125, /* 125 to 127: `heddle run` itself failed */
+    EXIT_OF_HEDDLE = 125, /* 125 to 127: `heddle run` itself failed, instead of a program */
+    EXIT_OF_MISTAKE = 2,  /* of `heddle run` with a kernel file: it could not run it */
+    EXIT_OF_BUG = 4,      /* of the same: an internal error */
     EXIT_OF_REMOTE = 255, /* of ssh: the connection failed */
     MESSAGE_BYTES = 300
 };
@@ -85,6 +87,10 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
         bool own = how && (!strcmp(how, "deadlock") || !strcmp(how, "limit"));
         return (struct outcome){own ? outcome_find(how)->name : "fault", launch};
     }
+    if (process->kernel && code == EXIT_OF_MISTAKE)
+        return (struct outcome){"start", last};
+    if (process->kernel && code == EXIT_OF_BUG)
+        return (struct outcome){"crash", last};
     if (code >= 128)
         return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
     if (code)

@@ -15,6 +15,7 @@ enum stop_reason {
 struct ended_process {
     int status; /* of waitpid */
     enum stop_reason stopped;
+    bool kernel; /* heddle has run a kernel file: the exit code is its own, not a program's */
     bool remote; /* started through another host's shell, whose own failure is exit code 255 */
     const char *log;
     const json_t *statistics; /* or NULL */

@@ -359,6 +359,26 @@ bool plan_wants(const struct plan *plan, u64 number)
     return planned->members[row] && (from->workload || from->program || from->kernel);
 }
 
+static void describe(const struct plan *plan, const struct recipe *recipe, struct arena *arena,
+                     struct point *point)
+{
+    const struct suite_row *row = recipe->row;
+    *point = (struct point){.machine = recipe->machine,
+                            .kernel = row->kernel,
+                            .workload = row->workload  ? row->workload
+                                        : row->program ? row->program
+                                                       : row->kernel};
+    make_words(plan, recipe, arena, point);
+}
+
+void plan_command(const struct plan *plan, u64 number, struct arena *arena, struct point *point)
+{
+    const struct planned *planned = plan_part(plan, &number);
+    struct recipe recipe;
+    make_recipe(planned->experiment, number, arena, &recipe);
+    describe(plan, &recipe, arena, point);
+}
+
 bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
                 struct error *error)
 {
@@ -367,19 +387,14 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
     struct recipe recipe;
     struct resolved resolved;
     make_recipe(experiment, number, arena, &recipe);
-    const struct suite_row *row = recipe.row;
-    *point = (struct point){.machine = recipe.machine,
-                            .label = space_label(arena, &experiment->space, number),
-                            .workload = row->workload  ? row->workload
-                                        : row->program ? row->program
-                                                       : row->kernel};
     if (!recipe.machine)
         return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
                          "no machine is named: expected --machine NAME, or 'machine:' in the plan");
-    if (!resolver_configure(plan->resolver, &recipe, point->label, &resolved, error))
+    const char *label = space_label(arena, &experiment->space, number);
+    if (!resolver_configure(plan->resolver, &recipe, label, &resolved, error))
         return false;
+    describe(plan, &recipe, arena, point);
     point->configuration = arena_strdup(arena, resolved.json);
-    make_words(plan, &recipe, arena, point);
     return make_key(plan, &recipe, resolved.target, arena, point, error);
 }
 

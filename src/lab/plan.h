@@ -28,10 +28,10 @@ struct lab_host {
 /* One run. */
 struct point {
     char key[SHA256_TEXT];
-    const char *label;    /* "VA, intra", for progress */
     const char **words;   /* command line without --stats; NULL-terminated */
     const char **program; /* words after "--" */
     const char *workload, *arguments, *machine, *configuration;
+    bool kernel; /* a kernel file, which Heddle runs itself */
 };
 
 /* An experiment or a sweep in a plan. */
@@ -67,6 +67,9 @@ json_t *plan_statistics(const struct experiment *experiment, struct error *error
 const struct planned *plan_part(const struct plan *plan, u64 *number);
 /* Whether a point is to be run: it is not excluded, its workload is selected and exists. */
 bool plan_wants(const struct plan *plan, u64 number);
+/* Makes a wanted point in `arena`, but for its key and its configuration: they take a hundred times
+ * as long. */
+void plan_command(const struct plan *plan, u64 number, struct arena *arena, struct point *point);
 /* Makes a wanted point in `arena`. */
 bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
                 struct error *error);

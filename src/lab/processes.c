@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,11 +18,13 @@
 enum {
     GRACE_SECONDS = 5, /* between SIGTERM and SIGKILL */
     EXIT_NOT_STARTED = 125,
-    MEMORY_DEPTH = 8 /* of a tree of processes whose memory is added up */
+    FULL_BYTES = 1 << 20, /* less free space than this explains missing statistics */
+    MEMORY_DEPTH = 8      /* of a tree of processes whose memory is added up */
 };
 
 struct process_slot {
     bool used;
+    bool kernel; /* it runs a kernel file, not a program */
     u64 number;
     pid_t pid;
     f64 started, asked; /* times; asked: of the request to end, or 0 */
@@ -203,8 +206,8 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
     setpgid(pid, pid);
-    processes->slots[at] =
-        (struct process_slot){.used = true, .number = number, .pid = pid, .started = now()};
+    processes->slots[at] = (struct process_slot){
+        .used = true, .kernel = point->kernel, .number = number, .pid = pid, .started = now()};
     return true;
 }
 
@@ -260,6 +263,14 @@ static void enforce_limits(struct processes *processes)
 
 /* ---- ending ---- */
 
+/* Whether the folder of statistics has no room for those of one more point. */
+static bool is_full(const struct processes *processes)
+{
+    struct statvfs status;
+    return statvfs(processes->folder.path, &status) == 0 &&
+           (u64)status.f_bavail * status.f_frsize < FULL_BYTES;
+}
+
 bool processes_next(struct executor *executor, struct arena *arena, struct ended_run *run,
                     struct error *error)
 {
@@ -278,10 +289,13 @@ bool processes_next(struct executor *executor, struct arena *arena, struct ended
                                .seconds = now() - slot->started};
         const struct ended_process process = {.status = status,
                                               .stopped = slot->stopped,
+                                              .kernel = slot->kernel,
                                               .remote = processes->wrapper,
                                               .log = run->log,
                                               .statistics = run->statistics};
         run->outcome = outcome_judge(arena, &process);
+        if (status && !slot->stopped && !run->statistics && is_full(processes))
+            run->full = arena_strdup(arena, processes->folder.path);
         return true;
     }
     return false;

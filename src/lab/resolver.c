@@ -36,6 +36,7 @@ struct resolver {
     u32 next; /* the one that is replaced next */
     struct recent_result recent[RECENT];
     u32 next_recent;
+    VEC(struct set_parameter) parameters;
     VEC(struct hashed_file) files;
 };
 
@@ -69,6 +70,11 @@ void resolver_destroy(struct resolver *resolver)
         forget(&resolver->kept[i]);
     for (u32 i = 0; i < RECENT; i++)
         forget_result(&resolver->recent[i]);
+    for (u32 i = 0; i < resolver->parameters.count; i++) {
+        free(resolver->parameters.data[i].key);
+        hd_free(resolver->parameters.data[i].missing);
+    }
+    vec_free(&resolver->parameters);
     for (u32 i = 0; i < resolver->files.count; i++)
         free(resolver->files.data[i].path);
     vec_free(&resolver->files);
@@ -190,6 +196,29 @@ static const struct recent_result *find_recent(const struct resolver *resolver, 
     return NULL;
 }
 
+/* Notes whether a parameter affects a configuration that sets it. */
+static void note_effect(struct resolver *resolver, const struct hd_config *config, const char *key)
+{
+    u32 at = 0;
+    while (at < resolver->parameters.count && strcmp(resolver->parameters.data[at].key, key) != 0)
+        at++;
+    if (at == resolver->parameters.count)
+        *(struct set_parameter *)vec_push(&resolver->parameters) =
+            (struct set_parameter){.key = checked(strdup(key))};
+    struct set_parameter *one = &resolver->parameters.data[at];
+    char *missing = one->acts ? NULL : hd_config_missing(config, key);
+    one->acts |= !missing;
+    if (one->missing)
+        hd_free(missing);
+    else
+        one->missing = missing;
+}
+
+const struct set_parameter *resolver_parameter(const struct resolver *resolver, u32 index)
+{
+    return index < resolver->parameters.count ? &resolver->parameters.data[index] : NULL;
+}
+
 /* Sets all values, checks them and keeps the result; takes `shape` and `values`. */
 static const struct recent_result *resolve(struct resolver *resolver, const struct recipe *recipe,
                                            const char *label, char *shape, char *values,
@@ -208,6 +237,9 @@ static const struct recent_result *resolve(struct resolver *resolver, const stru
         free(values);
         return NULL;
     }
+    for (u32 i = 0; i < recipe->settings_count; i++)
+        for (u32 s = 0; s < recipe->settings[i]->count; s++)
+            note_effect(resolver, kept->config, recipe->settings[i]->list[s].key);
     struct recent_result *one = &resolver->recent[resolver->next_recent++ % RECENT];
     struct hd_machine_info info;
     struct hd_error own = {0};

@@ -15,6 +15,13 @@
 
 struct resolver;
 
+/* A parameter that recipes have set. */
+struct set_parameter {
+    char *key;
+    bool acts;     /* it affects at least one of the configurations that were resolved */
+    char *missing; /* what the first configuration lacked for it, as "l1d.on=true"; or NULL */
+};
+
 /* A resolved configuration; valid until the next call. */
 struct resolved {
     const char *json;
@@ -28,6 +35,9 @@ void resolver_destroy(struct resolver *resolver); /* NULL is fine */
  * do not fit together are an error. `label` names the point in messages about them. */
 bool resolver_configure(struct resolver *resolver, const struct recipe *recipe, const char *label,
                         struct resolved *resolved, struct error *error);
+/* The parameters that were set, in the order of their first use; NULL after the last. Settings inside
+ * a mechanism's own list are not among them. */
+const struct set_parameter *resolver_parameter(const struct resolver *resolver, u32 index);
 /* The hash of a file's bytes, or NULL and an error. */
 const char *resolver_file(struct resolver *resolver, const char *path, struct error *error);
 /* Adds every file that the words name as an input: FILE, X=FILE, in:FILE, bytes:FILE,

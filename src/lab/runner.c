@@ -17,18 +17,13 @@ enum {
 
 /* A point that waits. */
 struct waiting_point {
-    u32 number;
+    u32 index;     /* in the survey */
     float seconds; /* expected; 0: unknown */
 };
 
-/* A point that another process runs. */
-struct deferred {
-    u32 number;
-    char key[SHA256_TEXT];
-};
-
+/* A point that runs. */
 struct flight {
-    u64 number;
+    u32 index; /* in the survey */
     f64 started, expected;
 };
 
@@ -41,8 +36,9 @@ struct runner {
     struct runner_result *result;
     struct error *error;
     VEC(struct waiting_point) order; /* the longest first */
-    VEC(struct deferred) deferred;
+    VEC(u32) deferred;               /* points that other processes run, by index in the survey */
     VEC(struct flight) flights;
+    u32 *flight_of;    /* by index in the survey: where in `flights` a point that runs is */
     u32 next;          /* in order */
     f64 known;         /* expected seconds of those that wait */
     u64 unknown;       /* those that wait without an expectation */
@@ -81,13 +77,13 @@ static f64 *usual_durations(struct runner *runner)
     return seconds;
 }
 
-static bool consider(struct runner *runner, const struct surveyed *point, f64 seconds)
+static bool consider(struct runner *runner, u32 index, f64 seconds)
 {
     struct arena *arena = arena_create();
     struct stored_result stored;
     char key[SHA256_TEXT];
     enum stored_state state = STORED_NOTHING;
-    surveyed_key(point, key);
+    surveyed_key(&runner->survey->points.data[index], key);
     if (!runner->options->force)
         state = store_find(runner->store, key, false, arena, &stored, runner->error);
     if (state == STORED_FAILED && runs_again(runner, stored.status))
@@ -100,7 +96,7 @@ static bool consider(struct runner *runner, const struct surveyed *point, f64 se
     runner->known += seconds;
     runner->unknown += seconds <= 0;
     *(struct waiting_point *)vec_push(&runner->order) =
-        (struct waiting_point){point->number, (float)seconds};
+        (struct waiting_point){index, (float)seconds};
     return true;
 }
 
@@ -109,7 +105,7 @@ static int longer(const void *a, const void *b)
     const struct waiting_point *first = a, *second = b;
     if (first->seconds != second->seconds)
         return first->seconds > second->seconds ? -1 : 1;
-    return first->number < second->number ? -1 : 1;
+    return first->index < second->index ? -1 : 1;
 }
 
 static bool prepare(struct runner *runner)
@@ -118,8 +114,9 @@ static bool prepare(struct runner *runner)
     f64 *seconds = usual_durations(runner);
     bool ok = true;
     for (u32 i = 0; ok && i < survey->points.count; i++)
-        ok = consider(runner, &survey->points.data[i], seconds[survey->points.data[i].program]);
+        ok = consider(runner, i, seconds[survey->points.data[i].program]);
     free(seconds);
+    runner->flight_of = checked(calloc(survey->points.count + 1, sizeof *runner->flight_of));
     if (runner->order.count)
         qsort(runner->order.data, runner->order.count, sizeof *runner->order.data, longer);
     return ok;
@@ -128,7 +125,7 @@ static bool prepare(struct runner *runner)
 /* ---- starting ---- */
 
 /* Whether a point is still to be run by this process: another may have done it, or be doing it. */
-static bool is_ours(struct runner *runner, u64 number, const char *key, bool *ours)
+static bool is_ours(struct runner *runner, u32 index, const char *key, bool *ours)
 {
     struct arena *arena = arena_create();
     struct stored_result stored;
@@ -148,29 +145,42 @@ static bool is_ours(struct runner *runner, u64 number, const char *key, bool *ou
     }
     if (!store_claim(runner->store, key, ours, error))
         return false;
-    if (!*ours) {
-        struct deferred *one = vec_push(&runner->deferred);
-        one->number = (u32)number;
-        memcpy(one->key, key, sizeof one->key);
-    }
+    if (!*ours)
+        *vec_push(&runner->deferred) = index;
     return true;
 }
 
-static bool start(struct runner *runner, u64 number, f64 expected)
+static void add_flight(struct runner *runner, u32 index, f64 expected)
 {
+    runner->flight_of[index] = runner->flights.count;
+    *(struct flight *)vec_push(&runner->flights) =
+        (struct flight){index, now(CLOCK_MONOTONIC), expected};
+    runner->peak = MAX(runner->peak, runner->flights.count);
+}
+
+static void remove_flight(struct runner *runner, u32 index)
+{
+    const struct flight last = runner->flights.data[--runner->flights.count];
+    runner->flights.data[runner->flight_of[index]] = last;
+    runner->flight_of[last.index] = runner->flight_of[index];
+}
+
+static bool start(struct runner *runner, u32 index, f64 expected)
+{
+    const struct surveyed *surveyed = &runner->survey->points.data[index];
     struct arena *arena = arena_create();
     struct point point;
     bool ours = false;
-    bool ok = plan_point(runner->plan, number, arena, &point, runner->error) &&
-              is_ours(runner, number, point.key, &ours);
+    plan_command(runner->plan, surveyed->number, arena, &point);
+    surveyed_key(surveyed, point.key);
+    bool ok = is_ours(runner, index, point.key, &ours);
     if (ok && ours) {
-        ok = runner->executor->kind->start(runner->executor, &point, number, runner->error);
+        ok = runner->executor->kind->start(runner->executor, &point, surveyed->number,
+                                           runner->error);
         if (ok)
-            *(struct flight *)vec_push(&runner->flights) =
-                (struct flight){number, now(CLOCK_MONOTONIC), expected};
+            add_flight(runner, index, expected);
         else
             store_release(runner->store, point.key, &(struct error){0});
-        runner->peak = MAX(runner->peak, runner->flights.count);
     }
     arena_destroy(arena);
     return ok;
@@ -186,7 +196,7 @@ static bool start_waiting(struct runner *runner)
         const struct waiting_point *one = &runner->order.data[runner->next++];
         runner->known -= one->seconds;
         runner->unknown -= one->seconds <= 0;
-        ok = start(runner, one->number, one->seconds);
+        ok = start(runner, one->index, one->seconds);
     }
     return ok;
 }
@@ -199,10 +209,10 @@ static bool start_deferred(struct runner *runner)
     for (u32 i = 0; ok && i < count && !runner->stopping; i++) {
         if (!runner->executor->kind->room(runner->executor))
             break;
-        struct deferred one = runner->deferred.data[0];
+        const u32 index = runner->deferred.data[0];
         memmove(runner->deferred.data, runner->deferred.data + 1,
-                --runner->deferred.count * sizeof one);
-        ok = start(runner, one.number, 0);
+                --runner->deferred.count * sizeof index);
+        ok = start(runner, index, 0);
     }
     return ok;
 }
@@ -234,11 +244,15 @@ static void keep_log(const struct runner *runner, const char *key, const char *l
     free(text);
 }
 
-static bool keep(struct runner *runner, const struct ended_run *run, const struct point *point)
+/* Stores a result. Statistics contain the configuration; a row without them has it itself. */
+static bool keep(struct runner *runner, const struct ended_run *run, struct point *point,
+                 struct arena *arena)
 {
     char *text = run->statistics
                      ? json_dumps(run->statistics, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;
+    if (!text && !plan_point(runner->plan, run->number, arena, point, runner->error))
+        return false;
     struct stored_result result = {.version = hd_version(),
                                    .build = runner->plan->build,
                                    .workload = point->workload,
@@ -255,32 +269,44 @@ static bool keep(struct runner *runner, const struct ended_run *run, const struc
     return ok;
 }
 
-/* Takes a point that has ended. One that was stopped with the runner has no result. */
+/* Takes a result of a point, or its failure. */
+static bool take(struct runner *runner, const struct ended_run *run, struct point *point,
+                 struct arena *arena)
+{
+    const bool done = !strcmp(run->outcome.status, "done");
+    if (!done)
+        keep_log(runner, point->key, run->log);
+    bool ok = keep(runner, run, point, arena);
+    runner->result->ran++;
+    runner->result->failed += !done;
+    runner->spent += run->seconds;
+    if (!done && runner->options->fail_fast && !runner->stopping) {
+        runner->result->cut_short = runner->stopping = true;
+        runner->executor->kind->stop(runner->executor, false);
+    }
+    return ok;
+}
+
+/* Handles a point that has ended. One that was stopped with the runner has no result, nor has one for
+ * whose statistics there was no room: all that follow would meet the same. */
 static bool finish(struct runner *runner, const struct ended_run *run)
 {
     struct arena *arena = arena_create();
+    const u32 index = runner->survey->of[run->number];
+    const bool stopped = runner->stopping && strcmp(run->outcome.status, "done") != 0;
     struct point point;
-    bool done = !strcmp(run->outcome.status, "done");
-    bool ok = plan_point(runner->plan, run->number, arena, &point, runner->error);
-    for (u32 i = 0; i < runner->flights.count; i++)
-        if (runner->flights.data[i].number == run->number) {
-            runner->flights.data[i] = runner->flights.data[--runner->flights.count];
-            break;
-        }
-    if (ok && runner->stopping && !done) {
+    bool ok = true;
+    plan_command(runner->plan, run->number, arena, &point);
+    surveyed_key(&runner->survey->points.data[index], point.key);
+    remove_flight(runner, index);
+    if (stopped || run->full)
         ok = store_release(runner->store, point.key, runner->error);
-    } else if (ok) {
-        if (!done)
-            keep_log(runner, point.key, run->log);
-        ok = keep(runner, run, &point);
-        runner->result->ran++;
-        runner->result->failed += !done;
-        runner->spent += run->seconds;
-        if (!done && runner->options->fail_fast && !runner->stopping) {
-            runner->result->cut_short = runner->stopping = true;
-            runner->executor->kind->stop(runner->executor, false);
-        }
-    }
+    else
+        ok = take(runner, run, &point, arena);
+    if (ok && run->full && !stopped)
+        ok = error_set(
+            runner->error, ERROR_SYSTEM, run->full,
+            "no room is left for the statistics of a run; TMPDIR may name another folder");
     arena_destroy(arena);
     return ok;
 }
@@ -295,6 +321,8 @@ static bool collect(struct runner *runner)
         ok = runner->error->code == ERROR_NONE;
         if (more)
             ok = finish(runner, &run);
+        if (more && ok && runner->executor->kind->forget)
+            runner->executor->kind->forget(runner->executor);
         json_decref(run.statistics);
         arena_destroy(arena);
     }
@@ -331,7 +359,7 @@ static void tell_progress(struct runner *runner, runner_tell *tell, void *user)
         if (!first || runner->flights.data[i].started < first->started)
             first = &runner->flights.data[i];
     if (first) {
-        u64 number = first->number;
+        u64 number = runner->survey->points.data[first->index].number;
         const struct planned *planned = plan_part(runner->plan, &number);
         progress.label = space_label(arena, &planned->experiment->space, number);
     }
@@ -382,6 +410,7 @@ static void runner_free(struct runner *runner)
     vec_free(&runner->order);
     vec_free(&runner->deferred);
     vec_free(&runner->flights);
+    free(runner->flight_of);
 }
 
 bool runner_run(struct plan *plan, const struct survey *survey, struct store *store,

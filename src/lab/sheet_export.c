@@ -249,21 +249,15 @@ bool sheet_sqlite(const char *path, const struct sheet *sheet, struct error *err
 {
     struct arena *arena = arena_create();
     sqlite3 *database = NULL;
-    const char *temporary = arena_printf(arena, "%s.new", path);
-    unlink(temporary);
     bool ok =
-        sqlite3_open(temporary, &database) == SQLITE_OK &&
+        sqlite3_open(path, &database) == SQLITE_OK &&
         sqlite3_exec(database, "PRAGMA journal_mode=OFF; BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_exec(database, schema_sql(arena, sheet), NULL, NULL, NULL) == SQLITE_OK &&
         insert_columns(database, sheet) && insert_rows(database, arena, sheet) &&
         sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
     if (!ok)
-        error_fill(error, ERROR_SYSTEM, path, "%s", sqlite3_errmsg(database));
+        error_fill(error, ERROR_SYSTEM, "", "cannot write: %s", sqlite3_errmsg(database));
     sqlite3_close(database);
-    if (ok && rename(temporary, path) != 0)
-        ok = error_set(error, ERROR_SYSTEM, path, "cannot be written");
-    if (!ok)
-        unlink(temporary);
     arena_destroy(arena);
     return ok;
 }

@@ -45,7 +45,8 @@ struct slurm {
     u32 *table;                            /* point + 1 by key, open addressing */
     u32 table_size, flying, pending, next; /* next: where the search for arrived ones continues */
     f64 looked, asked;                     /* times of the last looks */
-    char *taken; /* result that the runner has stored meanwhile, or NULL */
+    char *taken;   /* file of the result that the runner is storing, or NULL */
+    bool unstored; /* it could not store one */
     bool stopped;
 };
 

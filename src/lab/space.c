@@ -18,6 +18,11 @@ int space_axis(const struct space *space, const char *name)
     return -1;
 }
 
+bool space_reserves(const char *name)
+{
+    return !strcmp(name, "status") || !strcmp(name, "message");
+}
+
 /* ---- reading ---- */
 
 static bool room(const struct fields *fields, const struct yaml *node, const struct space *space)
@@ -36,6 +41,9 @@ static bool read_axis(const struct fields *fields, const struct lab_files *files
     if (space_axis(space, axis->name) >= 0)
         return fields_error(fields, node, "there are two axes '%s': 'name' gives one another name",
                             axis->name);
+    if (space_reserves(axis->name))
+        return fields_error(fields, node,
+                            "tables have a column '%s' already: expected another name", axis->name);
     space->axis_count++;
     struct axis_group *group = &space->groups[space->group_count - 1];
     const struct axis *first = &space->axes[group->first];

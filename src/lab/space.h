@@ -65,6 +65,8 @@ u64 space_point(const struct space *space, const u32 values[SPACE_MAX_AXES]);
 bool pattern_matches(const struct point_pattern *pattern, const struct space *space,
                      const u32 values[SPACE_MAX_AXES]);
 bool space_excludes(const struct space *space, u64 point);
+/* Whether tables use a name for something else than axes and columns of the plan. */
+bool space_reserves(const char *name);
 /* The axis with this name, or -1. */
 int space_axis(const struct space *space, const char *name);
 /* "l1d.sets=8, mechanism=darsie, workload=bfs" */

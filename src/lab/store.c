@@ -10,6 +10,7 @@ enum {
     SCHEMA_PLAIN = 1,            /* without checksums; 2 is without claims and facts */
     SCHEMA_FACTS = 3,            /* without plans */
     SCHEMA = SCHEMA_PLANS,
+    RETRY_MS = 10,
     BUSY_MS = 60000, /* locks last milliseconds; this is for a loaded machine */
     HEADER_BYTES = 100,
     AT_VERSION = 60, /* offsets in the header, from SQLite's documentation of the file format */
@@ -78,8 +79,12 @@ static bool check(struct store *store, struct error *error)
                   SQLITE_OK &&
               sqlite3_step(statement) == SQLITE_ROW;
     const char *text = ok ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    const int code = sqlite3_errcode(store->database) & 0xff; /* without the extended part */
     if (!ok)
-        store_refuse(store, error, "the results file is damaged");
+        store_refuse(store, error,
+                     code == SQLITE_CORRUPT || code == SQLITE_NOTADB
+                         ? "the results file is damaged"
+                         : "the results file cannot be used");
     else if (!text || strcmp(text, "ok") != 0)
         ok = error_set(error, ERROR_INPUT, store->path, "the results file is damaged: %.500s",
                        text ? text : "?");
@@ -150,14 +155,26 @@ static struct store *connect(const char *name, const char *path, int flags, stru
     return NULL;
 }
 
+/* Switches the file to a write-ahead log. SQLite does not wait for another process that writes at
+ * this moment (its busy handler could deadlock here), so this does. */
+static bool use_log(struct store *store, struct error *error)
+{
+    static const char switches[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL";
+    for (int waited = 0; waited < BUSY_MS; waited += RETRY_MS) {
+        if (sqlite3_exec(store->database, switches, NULL, NULL, NULL) != SQLITE_BUSY)
+            break;
+        sqlite3_sleep(RETRY_MS);
+    }
+    return store_execute(store, switches, error);
+}
+
 struct store *store_open(const char *path, struct error *error)
 {
     if (!is_ours(path, error))
         return NULL;
     struct store *store = connect(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     /* the tables come first: is_ours reads the file itself, not its log */
-    if (store && check(store, error) && make_tables(store, error) &&
-        store_execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", error)) {
+    if (store && check(store, error) && make_tables(store, error) && use_log(store, error)) {
         store_name_owner(store);
         return store;
     }
@@ -180,7 +197,7 @@ static char *immutable_name(const char *path)
         } else {
             *at++ = *path;
         }
-    strcpy(at, "?immutable=1");
+    stpcpy(at, "?immutable=1");
     return name;
 }
 
@@ -194,6 +211,14 @@ static bool can_write(const char *path)
     bool can = access(path, W_OK) == 0 && access(folder, W_OK) == 0;
     free(folder);
     return can;
+}
+
+/* Whether a file cannot be read because SQLite may not create its log: the folder's permissions forbid
+ * it, or its file system does. */
+static bool needs_log(struct store *store)
+{
+    const int code = sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
 }
 
 static bool has_log(const char *path)
@@ -217,10 +242,7 @@ struct store *store_open_to_read(const char *path, struct error *error)
         return NULL;
     struct store *store =
         connect(path, path, can_write(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, error);
-    if (store &&
-        sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) ==
-            SQLITE_CANTOPEN &&
-        !has_log(path)) {
+    if (store && !has_log(path) && needs_log(store)) {
         store_close(store);
         name = immutable_name(path);
         store = connect(name, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error);
@@ -246,7 +268,8 @@ void store_close(struct store *store)
     if (!store)
         return;
     store_forget_owners(store);
-    sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->release};
+    sqlite3_stmt *const statements[] = {store->find, store->put, store->claim, store->owner_of,
+                                        store->release};
     for (u32 i = 0; i < ARRAY_LEN(statements); i++)
         sqlite3_finalize(statements[i]);
     sqlite3_close(store->database);

@@ -29,11 +29,12 @@ struct store;
 struct stored_result {
     char key[SHA256_TEXT];
     const char *version, *build; /* of Heddle; the hash of its files */
-    const char *workload, *arguments, *machine, *configuration;
-    const char *status;     /* "done", or the reason of a failure: outcome.h */
-    const char *message;    /* of a failure, else "" */
-    const char *statistics; /* the document of `heddle run --stats`, or "" */
-    f64 seconds;            /* on the host */
+    const char *workload, *arguments, *machine;
+    const char *configuration; /* "" if `statistics` contains it */
+    const char *status;        /* "done", or the reason of a failure: outcome.h */
+    const char *message;       /* of a failure, else "" */
+    const char *statistics;    /* the document of `heddle run --stats`, or "" */
+    f64 seconds;               /* on the host */
 };
 
 /* Opens or creates a store. NULL and an error on failure. */

@@ -125,16 +125,15 @@ void store_forget_owners(struct store *store)
 /* Removes the claim of a process that has died; *lives: it has not. */
 static bool drop_dead(struct store *store, const char *key, bool *lives, struct error *error)
 {
-    sqlite3_stmt *statement = store_prepare(store, "SELECT owner FROM claims WHERE key=?", error);
+    sqlite3_stmt *statement =
+        store_ready(store, &store->owner_of, "SELECT owner FROM claims WHERE key=?", error);
     if (!statement)
         return false;
     store_bind(statement, 1, key);
-    const char *owner = sqlite3_step(statement) == SQLITE_ROW
-                            ? (const char *)sqlite3_column_text(statement, 0)
-                            : NULL;
-    *lives = owner && owner_lives(store, owner);
-    sqlite3_finalize(statement);
-    return *lives || store_release(store, key, error);
+    const bool claimed = sqlite3_step(statement) == SQLITE_ROW;
+    *lives = claimed && owner_lives(store, (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_reset(statement);
+    return !claimed || *lives || store_release(store, key, error);
 }
 
 bool store_claim(struct store *store, const char *key, bool *ours, struct error *error)

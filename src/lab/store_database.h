@@ -26,8 +26,8 @@ struct store {
     f64 patience; /* seconds without a sign of life after which another host's claims end (S6) */
     f64 beaten;   /* when this process last showed that it lives; 0: never */
     VEC(struct foreign_owner) foreign;
-    sqlite3_stmt *find, *put, *claim, *release; /* prepared when first used */
-    VEC(char *) damaged;                        /* keys of damaged rows (S4) */
+    sqlite3_stmt *find, *put, *claim, *owner_of, *release; /* prepared when first used */
+    VEC(char *) damaged;                                   /* keys of damaged rows (S4) */
 };
 
 /* False and an error: `what` and SQLite's reason. */

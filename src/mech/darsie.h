@@ -243,6 +243,8 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst);
 void paths_leave(struct darsie_core *d, struct darsie_slot *s);
 /* Releases warps that have waited too long, or all if `stuck`. Returns whether there were any. */
 bool paths_give_up(struct darsie_core *d, bool stuck);
+/* Warps that wait for a branch or barrier in their buffer fetch again. */
+void paths_unstall(struct darsie_core *d, struct darsie_block *b, u64 warps);
 
 /* darsie_ways.c, for sync=none. All majority warps begin at the root of a new tree. */
 void ways_start(struct darsie_core *d, struct darsie_block *b);

@@ -39,7 +39,7 @@ static void begin_way(struct darsie_core *d, struct darsie_block *b)
     }
 }
 
-static void unstall(struct darsie_core *d, struct darsie_block *b, u64 warps)
+void paths_unstall(struct darsie_core *d, struct darsie_block *b, u64 warps)
 {
     const u64 ready = b->stalled & warps;
     b->stalled &= ~ready;
@@ -80,7 +80,7 @@ void paths_leave(struct darsie_core *d, struct darsie_slot *s)
     table_forget(d, b, s->warp);
     if (b->ways)
         ways_leave(d, s);
-    unstall(d, b, bit(s->warp));
+    paths_unstall(d, b, bit(s->warp));
 }
 
 /* ---- after a branch ---- */
@@ -170,7 +170,7 @@ bool paths_give_up(struct darsie_core *d, bool stuck)
             continue;
         if (stuck) {
             any |= table_give_up(d, b) || b->stalled;
-            unstall(d, b, b->stalled);
+            paths_unstall(d, b, b->stalled);
         }
         if (!b->arrived)
             continue;
@@ -256,7 +256,7 @@ void paths_control(struct darsie_core *d, u32 slot, u32 inst)
     u64 waiting = 0;
     for (u64 set = b->stalled; set; set &= set - 1)
         waiting |= (core_waiting(d->core) >> b->slots[first_bit(set)] & 1) << first_bit(set);
-    unstall(d, b, b->stalled & ~waiting);
+    paths_unstall(d, b, b->stalled & ~waiting);
 }
 
 /* ---- blocks ---- */

@@ -421,6 +421,8 @@ enum skip_answer table_skip(struct darsie_core *d, u32 slot, u32 inst)
         d->stats->private_values += full;
     }
     d->stats->refetched++;
+    paths_unstall(d, b,
+                  bit(s->warp)); /* the buffer is dropped, and branches and barriers with it */
     return SKIP_FETCH;
 }
 

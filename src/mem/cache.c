@@ -144,6 +144,12 @@ struct cache_way *cache_way_of(const struct cache *cache, u64 line)
     return find(cache, line, set_of(cache, line));
 }
 
+u64 cache_tag_of(const struct cache *cache, u64 line)
+{
+    const u64 number = line >> cache->line_shift;
+    return cache->index_mask ? number >> cache->index_bits : number / cache->sets;
+}
+
 static u32 way_of(const struct cache *cache, const struct cache_way *slot, u32 set)
 {
     return (u32)(slot - cache->slots) - set * cache->ways;
@@ -154,6 +160,19 @@ static u32 *tag_of(const struct cache *cache, const struct cache_way *slot, u32 
     return cache->tags + (size_t)set * cache->row + way_of(cache, slot, set);
 }
 
+void cache_retag(struct cache *cache, struct cache_way *slot, u64 tag)
+{
+    const u32 set = (u32)(slot - cache->slots) / cache->ways;
+    u64 number = tag * cache->sets + set;
+    if (cache->residues) { /* the lowest bits stand for themselves in the hash */
+        const u64 upper = tag << cache->index_bits;
+        number = upper | (set ^ hashed_set(cache, upper));
+    }
+    slot->line = number << cache->line_shift;
+    *tag_of(cache, slot, set) = number_tag(number);
+    cache->refused = NO_LINE;
+}
+
 static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, bool write)
 {
     if (!cache->fifo)
@@ -162,9 +181,48 @@ static inline void touch(struct cache *cache, struct cache_way *slot, u32 set, b
         cache->hooks.touched(cache->hooks.user, slot->line, set, way_of(cache, slot, set), write);
 }
 
+/* Calls the observer; `slot` is the line's, or NULL. */
+static COLD void tell(const struct cache *cache, struct cache_event event,
+                      const struct cache_way *slot)
+{
+    event.place = slot ? (u32)(slot - cache->slots) : CACHE_NO_PLACE;
+    cache->observe(cache->observer, &event);
+}
+
+static inline void tell_written(const struct cache *cache, const struct cache_way *slot,
+                                u32 sectors, bool stays)
+{
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_WRITTEN,
+                                  .line = slot->line,
+                                  .sectors = sectors,
+                                  .dirty = stays ? sectors : 0,
+                                  .mshr = NO_MSHR},
+             slot);
+}
+
+static inline void tell_filled(const struct cache *cache, u64 line, const struct cache_way *slot,
+                               u32 sectors, u32 mshr)
+{
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){
+                 .kind = CACHE_EVENT_FILLED, .line = line, .sectors = sectors, .mshr = mshr},
+             slot);
+}
+
 /* Removes a line. */
 static void drop(struct cache *cache, struct cache_way *slot, u32 set)
 {
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_DROPPED,
+                                  .line = slot->line,
+                                  .sectors = slot->valid,
+                                  .dirty = slot->dirty,
+                                  .mshr = NO_MSHR},
+             slot);
     if (UNLIKELY(cache->hooked) && cache->hooks.evicted)
         cache->hooks.evicted(cache->hooks.user, slot->line, set, way_of(cache, slot, set));
     *tag_of(cache, slot, set) = NO_TAG;
@@ -322,6 +380,15 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     }
     if (f.slot)
         touch(cache, f.slot, set, false);
+    if (UNLIKELY(cache->observe != NULL))
+        tell(cache,
+             (struct cache_event){.kind = CACHE_EVENT_READ,
+                                  .result = result,
+                                  .line = line,
+                                  .sectors = sectors,
+                                  .mshr = result == CACHE_MISS ? out->mshr : f.mshr,
+                                  .waiter = waiter},
+             f.slot);
     return result;
 }
 
@@ -369,7 +436,21 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
     if (full)
         slot->valid |= sectors;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, true);
     return CACHE_HIT;
+}
+
+/* A write-through: sectors that it writes completely are present from now on, except those on their
+ * way from memory. Without a line to take, the write only goes on. */
+static void keep_written(struct cache *cache, u64 line, u32 set, struct cache_way *slot,
+                         u32 sectors, bool full, struct cache_out *out)
+{
+    if (!slot && may_allocate(cache, line) && (slot = victim_of(cache, set))) {
+        replace(cache, slot, line, set, true, out);
+        touch(cache, slot, set, true);
+    }
+    if (slot && full)
+        slot->valid |= sectors & ~slot->pending;
 }
 
 enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool full,
@@ -377,7 +458,7 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
 {
     u32 set = set_of(cache, line);
     struct cache_way *slot = find(cache, line, set);
-    out->victim_sectors = 0;
+    out->victim_sectors = out->victim_valid = 0;
     cache->refused = NO_LINE;
     if (cache->write == WRITE_BACK)
         return write_here(cache, line, set, slot, sectors, full, out);
@@ -385,9 +466,12 @@ enum cache_result cache_write(struct cache *cache, u64 line, u32 sectors, bool f
     cache->counters->writes++;
     cache->counters->write_hits += hit;
     cache->counters->write_misses += !hit;
+    if (cache->write_allocate)
+        keep_written(cache, line, set, slot, sectors, full, out);
     if (!hit)
         return CACHE_MISS;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, false);
     if (cache->write == WRITE_EVICT) {
         slot->valid &= cache->sectored ? ~sectors : 0;
         if (!slot->valid && !slot->pending)
@@ -406,6 +490,7 @@ bool cache_keep_write(struct cache *cache, u64 line, u32 sectors)
     cache->counters->write_hits++;
     slot->dirty |= sectors;
     touch(cache, slot, set, true);
+    tell_written(cache, slot, sectors, true);
     return true;
 }
 
@@ -457,6 +542,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
     if (entry->slot != NO_SLOT) {
         cache->slots[entry->slot].valid |= entry->sectors;
         cache->slots[entry->slot].pending &= ~entry->sectors;
+        tell_filled(cache, entry->line, &cache->slots[entry->slot], entry->sectors, mshr);
         if (UNLIKELY(cache->hooked))
             leave_reserved(cache, entry->slot, out);
     } else {
@@ -465,6 +551,7 @@ void cache_fill(struct cache *cache, u32 mshr, struct cache_out *out)
             slot->valid |= entry->sectors;
             slot->prefetched |= entry->count ? 0 : entry->sectors;
         }
+        tell_filled(cache, entry->line, slot, entry->sectors, mshr);
     }
     if (UNLIKELY(cache->content != NULL))
         cache_content_arrived(cache, mshr);
@@ -510,6 +597,7 @@ void cache_supply(struct cache *cache, u64 line, u32 sectors, struct cache_out *
         return;
     slot->valid |= sectors;
     touch(cache, slot, set, false);
+    tell_filled(cache, line, slot, sectors, NO_MSHR);
 }
 
 enum cache_result cache_prefetch(struct cache *cache, u64 line, u32 sectors, struct cache_out *out)
@@ -541,6 +629,13 @@ void cache_cancel(struct cache *cache)
         }
 }
 
+void cache_observe(struct cache *cache, cache_observe_fn *observe, void *user)
+{
+    cache->observe = observe;
+    cache->observer = user;
+    cache->slow = true;
+}
+
 void cache_watch(struct cache *cache)
 {
     cache->watched = cache->slow = true;
@@ -558,6 +653,7 @@ void cache_place(struct cache *cache, u64 line, u32 sectors, struct cache_out *o
         return;
     slot->valid |= sectors;
     touch(cache, slot, set, false);
+    tell_filled(cache, line, slot, sectors, NO_MSHR);
 }
 
 void cache_invalidate(struct cache *cache)
@@ -569,8 +665,10 @@ void cache_invalidate(struct cache *cache)
     for (u32 set = 0; set < cache->sets; set++)
         for (u32 way = 0; way < cache->ways; way++) {
             struct cache_way *slot = cache->slots + (size_t)set * cache->ways + way;
-            if (slot->line != NO_LINE && !slot->pending)
+            if (slot->line != NO_LINE && !slot->pending) {
+                slot->dirty = 0; /* lost */
                 drop(cache, slot, set);
+            }
             cache->used |= slot->pending != 0;
         }
 }
@@ -641,7 +739,7 @@ u32 cache_mshr_for(const struct cache *cache, u64 line)
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks)
 {
     cache->hooked = hooks;
-    cache->slow = hooks || cache->watched;
+    cache->slow = hooks || cache->watched || cache->observe;
     cache->refused = NO_LINE;
     cache->hooks = hooks ? *hooks : (struct cache_hooks){0};
     cache->takable =
@@ -674,6 +772,7 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .allocate_on_fill = config->allocate_on_fill,
         .fifo = config->fifo,
         .write = config->write,
+        .write_allocate = config->write_allocate && config->write == WRITE_THROUGH,
         .arena = arena,
     };
     if (config->hash != HASH_NONE && cache->index_mask)

@@ -26,9 +26,11 @@ struct cache_config {
         HASH_FERMI,      /* for 32 or 64 sets; others get HASH_POLYNOMIAL */
     } hash;
     bool passing; /* it keeps no lines, only MSHRs of lines in flight */
+    bool write_allocate;
     enum {
         WRITE_EVICT,   /* a write drops the line and goes on to memory; misses do not allocate */
-        WRITE_THROUGH, /* a write updates a present line and goes on; misses do not allocate */
+        WRITE_THROUGH, /* a write updates a present line and goes on; misses allocate only with
+                        * write_allocate, and fetch nothing */
         WRITE_BACK,    /* a write stays in the cache; a miss allocates without fetching, and
                         * bytes never written are fetched when they are read */
     } write;
@@ -91,7 +93,7 @@ enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 wai
                              struct cache_out *out);
 /*
  * Depends on the policy: WRITE_EVICT and WRITE_THROUGH always return CACHE_HIT or CACHE_MISS and
- * have no waiter (the caller sends the write on in both cases). WRITE_BACK returns CACHE_HIT when
+ * have no waiter (the caller sends the write on in both cases; out->victim as below). WRITE_BACK returns CACHE_HIT when
  * the write is in the cache, CACHE_NO_LINE when no line is available, and CACHE_MISS only when a
  * hook forbids allocation (the caller sends the write on). `full`: all bytes of the sectors.
  */
@@ -165,6 +167,29 @@ struct cache_hooks {
                         * memory_system_reserve (L2) and core_reserve_ways */
 };
 void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
+
+/* What happens to the lines of a cache, for an observer (cache_observe). */
+enum cache_event_kind {
+    CACHE_EVENT_READ,    /* a read was accepted */
+    CACHE_EVENT_FILLED,  /* sectors have arrived */
+    CACHE_EVENT_WRITTEN, /* sectors of a line that is present were written, at least in part */
+    CACHE_EVENT_DROPPED, /* a line leaves the cache */
+};
+struct cache_event {
+    enum cache_event_kind kind;
+    enum cache_result result; /* of a read */
+    u64 line;
+    u32 place;   /* of the line: set * ways + way; CACHE_NO_PLACE: it has none */
+    u32 sectors; /* read, arrived, written; or valid, of a line that leaves */
+    u32 dirty; /* written sectors that stay here; or those that the cache's owner writes to memory */
+    u32 mshr;  /* that a read waits for, or that has brought the sectors; CACHE_NO_PLACE: none */
+    u32 waiter; /* of a read */
+};
+#define CACHE_NO_PLACE UINT32_MAX
+typedef void cache_observe_fn(void *user, const struct cache_event *event);
+/* From now on `observe` is called for each event, after the cache has changed (before, for a line
+ * that leaves). Once, before the first access. It must not call functions of the cache. */
+void cache_observe(struct cache *cache, cache_observe_fn *observe, void *user);
 
 /* ---- cache_content.c: the data of lines; none of this is called while caches are not armed
  * ---- */

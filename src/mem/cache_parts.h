@@ -29,10 +29,10 @@ struct cache {
     const u16 *residues;        /* of hashed set indices, or NULL */
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
-    bool sectored, allocate_on_fill, fifo, hooked, passing;
+    bool sectored, allocate_on_fill, fifo, hooked, passing, write_allocate;
     bool watched;
     bool used;   /* a line has been inserted since cache_invalidate() */
-    bool slow;   /* hooked or watched: hits take the slow path */
+    bool slow;   /* hooked, watched or observed: hits take the slow path */
     u32 write;   /* as in the configuration */
     u64 time;    /* of stamps */
     u64 refused; /* the line of the last refused read, which would be refused again, or NO_LINE */
@@ -40,10 +40,16 @@ struct cache {
     enum cache_result refused_why;
     struct mshrs mshrs;
     struct cache_hooks hooks;
+    cache_observe_fn *observe; /* NULL: not observed */
+    void *observer;
     struct cache_content *content; /* NULL: not armed */
     struct arena *arena;
 };
 
+/* The part of a line's number that its set does not determine; and a line that changes to another
+ * one of its set. */
+u64 cache_tag_of(const struct cache *cache, u64 line);
+void cache_retag(struct cache *cache, struct cache_way *slot, u64 tag);
 /* The way that a line is in, or NULL. */
 struct cache_way *cache_way_of(const struct cache *cache, u64 line);
 

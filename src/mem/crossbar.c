@@ -31,8 +31,12 @@ enum {
 struct input_buffer {
     RING(u32) packets; /* slots with a flit in the buffer, or whose flits are still entering */
     u32 held;          /* flits */
-    u32 left;          /* flits of the first packet that have not passed, once it requests */
-    u32 part;          /* of these, flits of the part that requests or passes */
+    /* of the first packet, once it requests: */
+    u32 left;       /* flits that have not passed */
+    u32 part;       /* of these, flits of the part that requests or passes */
+    u32 part_flits; /* flits of every part */
+    u32 output;
+    bool begun; /* a part of it has passed, so that it has its place at the output */
 };
 
 struct exit {
@@ -77,18 +81,33 @@ struct width {
     u32 input_words, output_words;
 };
 
-EACH_WIDTH void ask(struct network *network, u32 input)
+/* bit_set and bit_clear for a mask of this many words. */
+EACH_WIDTH void join(u64 *mask, u32 member, u32 words)
+{
+    mask[words == 1 ? 0 : member / 64] |= 1ull << member % 64;
+}
+EACH_WIDTH void quit(u64 *mask, u32 member, u32 words)
+{
+    mask[words == 1 ? 0 : member / 64] &= ~(1ull << member % 64);
+}
+
+/* The first packet of a buffer, or its next part, requests its output. */
+EACH_WIDTH void ask(struct network *network, u32 input, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     struct input_buffer *buffer = &crossbar->buffers[input];
-    const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
-    struct exit *exit = &crossbar->exits[slot->output];
-    if (!buffer->left)
+    buffer->begun = buffer->left != 0;
+    if (!buffer->begun) {
+        const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
         buffer->left = slot->flits;
-    buffer->part = slot->part_flits;
-    bit_set(exit->asking, input);
+        buffer->part_flits = slot->part_flits;
+        buffer->output = slot->output;
+    }
+    struct exit *exit = &crossbar->exits[buffer->output];
+    buffer->part = buffer->part_flits;
+    join(exit->asking, input, width.input_words);
     exit->askers++;
-    bit_set(crossbar->wanted, slot->output);
+    join(crossbar->wanted, buffer->output, width.output_words);
 }
 
 /* A flit of each entrance enters its buffer. */
@@ -109,7 +128,7 @@ EACH_WIDTH void enter(struct network *network, struct width width)
                 continue;
             *ring_push(&buffer->packets) = at;
             if (buffer->held == 1) /* all packets before it have left */
-                ask(network, input);
+                ask(network, input, width);
         }
     }
 }
@@ -117,6 +136,10 @@ EACH_WIDTH void enter(struct network *network, struct width width)
 /* The first requesting input from `turn` on, wrapping around. There is one. */
 EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
 {
+    if (width.input_words == 1) {
+        const u64 later = exit->asking[0] & ~0ull << exit->turn;
+        return (u32)__builtin_ctzll(later ? later : exit->asking[0]);
+    }
     u32 w = exit->turn / 64;
     u64 bits = exit->asking[w] & ~0ull << exit->turn % 64;
     while (!bits) {
@@ -126,19 +149,12 @@ EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
     return w * 64 + (u32)__builtin_ctzll(bits);
 }
 
-/* Whether the first packet of a buffer has a place at its output: its first part has passed. */
-EACH_WIDTH bool has_place(const struct network *network, u32 input)
-{
-    const struct input_buffer *buffer = &network->crossbar->buffers[input];
-    return network->by_sector && buffer->left < network->slots[*ring_head(&buffer->packets)].flits;
-}
-
 /* The first that asks for a further part of a packet, which has its place at the output already. */
 static COLD u32 first_begun(const struct network *network, const struct exit *exit)
 {
     for (u32 i = 0; i < network->inputs; i++) {
         const u32 input = (exit->turn + i) % network->inputs;
-        if (exit->asking[input / 64] >> input % 64 & 1 && has_place(network, input))
+        if (exit->asking[input / 64] >> input % 64 & 1 && network->crossbar->buffers[input].begun)
             return input;
     }
     return NO_INPUT;
@@ -147,12 +163,12 @@ static COLD u32 first_begun(const struct network *network, const struct exit *ex
 EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, struct width width)
 {
     u32 input = first_asking(exit, width);
-    if (!has_place(network, input) && !outlet_claim(network, output)) {
+    if (!network->crossbar->buffers[input].begun && !outlet_claim(network, output)) {
         input = network->by_sector ? first_begun(network, exit) : NO_INPUT;
         if (input == NO_INPUT)
             return false;
     }
-    bit_clear(exit->asking, input);
+    quit(exit->asking, input, width.input_words);
     exit->askers--;
     exit->given = input;
     exit->turn = input + 1 == network->inputs ? 0 : input + 1;
@@ -160,7 +176,8 @@ EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, str
 }
 
 /* Passes a flit of the packet that the exit is granted to, if one is in the buffer. */
-EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit)
+EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit,
+                          struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     u32 input = exit->given;
@@ -175,15 +192,15 @@ EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit
         return;
     exit->given = NO_INPUT;
     if (!exit->askers)
-        bit_clear(crossbar->wanted, output);
+        quit(crossbar->wanted, output, width.output_words);
     if (buffer->left) { /* the next part asks */
-        bit_set(crossbar->next, input);
+        join(crossbar->next, input, width.input_words);
         return;
     }
     u32 at = *ring_head(&buffer->packets);
     ring_pop(&buffer->packets);
     if (buffer->held)
-        bit_set(crossbar->next, input);
+        join(crossbar->next, input, width.input_words);
     outlet_deliver(network, output, at, exit->link_cycle + network->params.hop_cycles - 1);
 }
 
@@ -195,13 +212,13 @@ EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
             u32 output = w * 64 + (u32)bit;
             struct exit *exit = &crossbar->exits[output];
             if (exit->given != NO_INPUT || (give(network, output, exit, width) && overlap))
-                pass_flit(network, output, exit);
+                pass_flit(network, output, exit, width);
         }
     }
     /* Only now, otherwise a buffer could send two flits in a step. */
     for (u32 w = 0; w < width.input_words; w++) {
         FOR_BITS(bit, crossbar->next[w])
-            ask(network, w * 64 + (u32)bit);
+            ask(network, w * 64 + (u32)bit, width);
         crossbar->next[w] = 0;
     }
 }

@@ -68,12 +68,27 @@ void mshr_arrive(struct mshrs *mshrs, u32 arrived)
     mshrs->entries[arrived].sectors = 0;
 }
 
-static void release(struct mshrs *mshrs, u32 at)
+/* Takes an entry out of its bucket. */
+static void unlink_entry(struct mshrs *mshrs, u32 at)
 {
     u32 *link = mshr_bucket(mshrs, mshrs->entries[at].line);
     while (*link != at)
         link = &mshrs->entries[*link].chain;
     *link = mshrs->entries[at].chain;
+}
+
+void mshr_rename(struct mshrs *mshrs, u32 at, u64 line)
+{
+    unlink_entry(mshrs, at);
+    u32 *bucket = mshr_bucket(mshrs, line);
+    mshrs->entries[at].line = line;
+    mshrs->entries[at].chain = *bucket;
+    *bucket = at;
+}
+
+static void release(struct mshrs *mshrs, u32 at)
+{
+    unlink_entry(mshrs, at);
     mshrs->lingering -= mshrs->entries[at].lingers;
     mshrs->free[at / 64] |= 1ull << at % 64;
     mshrs->used--;

@@ -81,6 +81,8 @@ static inline void mshr_wait(struct mshrs *mshrs, u32 at, u32 waiter, u32 sector
     mshrs->waiters[(size_t)at * mshrs->merges + entry->count++] =
         (struct mshr_waiter){waiter, sectors};
 }
+/* An entry changes to another line. */
+void mshr_rename(struct mshrs *mshrs, u32 at, u64 line);
 /* The entry's sectors have arrived. */
 void mshr_arrive(struct mshrs *mshrs, u32 entry);
 /* The next waiter that misses nothing any more; false: no more, and the entry may be reused. */

@@ -46,7 +46,7 @@ struct queued_packet {
 
 struct entrance {
     RING(u32) waiting; /* slots of packets that have not entered completely */
-    u32 entered;       /* flits of the first packet that have entered */
+    u32 left;          /* flits of the first packet that have not entered; 0: none has */
 };
 
 struct arrival {
@@ -103,11 +103,12 @@ static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
 {
     struct entrance *entrance = &network->entrances[input];
     u32 at = *ring_head(&entrance->waiting);
-    struct queued_packet *slot = &network->slots[at];
-    *head = entrance->entered == 0;
-    slot->place = SLOT_INSIDE;
-    if (++entrance->entered == slot->flits) {
-        entrance->entered = 0;
+    *head = entrance->left == 0;
+    if (*head) {
+        network->slots[at].place = SLOT_INSIDE;
+        entrance->left = network->slots[at].flits;
+    }
+    if (--entrance->left == 0) {
         ring_pop(&entrance->waiting);
         if (!ring_count(&entrance->waiting))
             bit_clear(network->waiting, input);

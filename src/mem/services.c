@@ -11,6 +11,11 @@ u32 memory_system_channels(const struct memory_system *m)
     return m->l2_params.channels;
 }
 
+const struct l2_params *memory_system_l2(const struct memory_system *m)
+{
+    return &m->l2_params;
+}
+
 fs memory_system_now(const struct memory_system *m)
 {
     return MIN(MIN(m->network.next, m->l2.next), m->dram.next);

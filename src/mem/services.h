@@ -16,6 +16,7 @@ struct memory_system;
 
 u32 memory_system_slices(const struct memory_system *m);
 u32 memory_system_channels(const struct memory_system *m);
+const struct l2_params *memory_system_l2(const struct memory_system *m);
 /* The time of the current clock edge, for hooks that do not receive it. */
 fs memory_system_now(const struct memory_system *m);
 /* The device address of a slice's own address. */

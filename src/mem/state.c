@@ -1,10 +1,12 @@
 /*
  * Storage elements of caches and of the memory side.
  *
- * An element is LIVE if mem/ holds the information and acts on it (tags, waiters, open rows), and
- * COUNTED if only its size is known: data stay in guest memory, packets carry no payload.
+ * An element is live if it has a visitor: its bits are in mem/ and can be flipped. The others are
+ * counted: only their size is known, or nothing flips them yet (queues, packets).
  */
 #include "mem/state.h"
+#include "mem/cache_live.h"
+#include "mem/l2.h"
 
 enum {
     HEADER_BITS = 64 /* of a packet: 8 bytes before its data, as the network counts them */
@@ -25,6 +27,13 @@ static struct array_shape beside_tags(const struct cache_state *cache, u32 bits)
                                 .compared = true};
 }
 
+/* The visitor of the last row, if there is one. */
+static void visited(struct state_list *list, const struct cache_state *cache, state_visit_fn *visit)
+{
+    if (visit)
+        state_visit(list, visit, cache->which, cache->machine);
+}
+
 static void lines_state(struct state_list *list, const char *unit, const struct cache_state *cache,
                         u32 line_bits, u32 sectors)
 {
@@ -35,25 +44,35 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
     u32 tag_bits = line_bits - MIN(line_bits, floor_log2(config->sets));
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
-    state_add(list, unit, "tags", lines, tag_bits, STATE_LIVE, "tags of lines");
+    const struct cache_visitors none = {0}, *visitors = cache->visitors ? cache->visitors : &none;
+
+    state_add(list, unit, "tags", lines, tag_bits, STATE_COUNTED, "tags of lines");
     state_shape(list, beside_tags(cache, tag_bits));
-    state_add(list, unit, "valid", lines, sectors, STATE_LIVE, "valid bits of sectors");
+    visited(list, cache, visitors->tags);
+    state_add(list, unit, "valid", lines, sectors, STATE_COUNTED, "valid bits of sectors");
     state_shape(list, beside_tags(cache, sectors));
-    if (config->write == WRITE_BACK)
-        state_add(list, unit, "dirty", lines, sectors, STATE_LIVE, "dirty bits of sectors");
-    if (config->write == WRITE_BACK)
+    visited(list, cache, visitors->valid);
+    if (config->write == WRITE_BACK) {
+        state_add(list, unit, "dirty", lines, sectors, STATE_COUNTED, "dirty bits of sectors");
         state_shape(list, beside_tags(cache, sectors));
+        visited(list, cache, visitors->dirty);
+    }
     if (config->fifo)
-        state_add(list, unit, "next", config->sets, way_bits, STATE_LIVE,
+        state_add(list, unit, "next", config->sets, way_bits, STATE_COUNTED,
                   "the way to replace next");
     else
-        state_add(list, unit, "order", lines, way_bits, STATE_LIVE, "LRU order within a set");
+        state_add(list, unit, "order", lines, way_bits, STATE_COUNTED, "LRU order within a set");
     state_shape(list, beside_tags(cache, way_bits));
+    if (!config->fifo)
+        visited(list, cache, visitors->order);
     state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "data of lines");
     state_shape(list, (struct array_shape){.banks = cache->banks,
                                            .access_bits = cache->access_bits,
                                            .read_ports = cache->ports == 2,
-                                           .write_ports = cache->ports == 2});
+                                           .write_ports = cache->ports == 2,
+                                           .data = true});
+    if (!cache->no_data)
+        visited(list, cache, visitors->data);
 }
 
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
@@ -63,12 +82,16 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
     u32 line_bits = cache->address_bits - MIN(cache->address_bits, floor_log2(config->line_bytes));
     if (!config->passing)
         lines_state(list, unit, cache, line_bits, sectors);
-    state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_LIVE,
+    state_add(list, unit, "mshrs", config->mshrs, 1 + line_bits + sectors, STATE_COUNTED,
               "MSHRs: valid, line number, sectors");
     state_shape(list, (struct array_shape){.searched = true});
+    if (cache->visitors)
+        visited(list, cache, cache->visitors->mshrs);
     state_table(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
-                STATE_LIVE, "requests that wait for a line in flight");
-    state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_LIVE,
+                STATE_COUNTED, "requests that wait for a line in flight");
+    if (cache->visitors)
+        visited(list, cache, cache->visitors->waiters);
+    state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_COUNTED,
                 "miss queue: line and sectors");
 }
 
@@ -102,7 +125,7 @@ static void network_state(struct state_list *list, const struct memory_system_pa
     state_shape(list,
                 (struct array_shape){
                     .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
-    state_flops(list, "network", "turns", ends, state_index_bits(ends), STATE_LIVE,
+    state_flops(list, "network", "turns", ends, state_index_bits(ends), STATE_COUNTED,
                 "round-robin pointer of each output");
 }
 
@@ -128,6 +151,26 @@ static void cluster_state(struct state_list *list, const struct memory_system_pa
     }
 }
 
+/* Visitors of a slice's cache. MSHRs and waiters are not visited: the content of a slice depends on
+ * what they hold. */
+#define L2_VISITOR(part)                                                                           \
+    static void visit_l2_##part(struct state_walk *walk, const struct state_row *row, void *owner, \
+                                u64 entry)                                                         \
+    {                                                                                              \
+        cache_walk_##part(walk, owner ? ((struct l2_slice *)owner)->cache : NULL, entry,           \
+                          row->bits);                                                              \
+    }
+L2_VISITOR(tags)
+L2_VISITOR(valid)
+L2_VISITOR(dirty)
+L2_VISITOR(order)
+L2_VISITOR(data)
+static const struct cache_visitors l2_visitors = {.tags = visit_l2_tags,
+                                                  .valid = visit_l2_valid,
+                                                  .dirty = visit_l2_dirty,
+                                                  .order = visit_l2_order,
+                                                  .data = visit_l2_data};
+
 static void l2_state(struct state_list *list, const struct memory_system_params *params,
                      u64 memory_bytes)
 {
@@ -143,6 +186,7 @@ static void l2_state(struct state_list *list, const struct memory_system_params 
         .waiter_bits =
             state_index_bits(params->cores + memory_system_clusters(params)) + HEADER_BITS / 4,
         .access_bits = 8 * SECTOR_BYTES,
+        .visitors = &l2_visitors,
     };
     state_owner(list, "slice", slices);
     if (l2->enabled)
@@ -171,7 +215,7 @@ static void dram_state(struct state_list *list, const struct memory_system_param
         FCFS
     };
     state_owner(list, "channel", params->l2->channels);
-    state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_LIVE,
+    state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_COUNTED,
               "requests: valid, direction, row, bank, column");
     /* Policies that prefer row hits search the queue; the oldest request is found without a
      * search. */
@@ -179,7 +223,7 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
     state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
                 "data that wait to leave the channel");
-    state_flops(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_LIVE,
+    state_flops(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_COUNTED,
                 "whether a row is open in each bank, and which");
 }
 

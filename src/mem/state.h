@@ -5,6 +5,11 @@
 #include "base/state.h"
 #include "mem/system.h"
 
+/* Visitors of a cache's rows, by the owner that has the cache; NULL members: not backed. */
+struct cache_visitors {
+    state_visit_fn *tags, *valid, *dirty, *order, *data, *mshrs, *waiters;
+};
+
 struct cache_state {
     struct cache_config config;
     u32 miss_queue;
@@ -13,6 +18,10 @@ struct cache_state {
     u32 access_bits;  /* moved by a read; 0: a line */
     u32 ports;        /* 2: reads and fills in the same cycle; otherwise one of them */
     u32 banks;        /* 0 means 1 */
+    const struct cache_visitors *visitors; /* NULL: none */
+    u32 which;                             /* for them: which cache of its owner it is */
+    bool no_data;                          /* its lines carry no data, even with content */
+    const void *machine;                   /* the owner's parameters */
 };
 /* The elements of a cache, named after its component. */
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache);

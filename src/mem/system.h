@@ -49,6 +49,8 @@ struct content_config;
 struct content *memory_system_arm(struct memory_system *memory_system,
                                   const struct content_config *config);
 
+/* A slice, by its number among those of all channels. */
+struct l2_slice *memory_system_slice(struct memory_system *memory_system, u32 slice);
 /* The two ports of a core, which pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);
 struct port *memory_system_replies(struct memory_system *memory_system, u32 core);
@@ -62,6 +64,8 @@ void memory_system_set_packet_hooks(struct memory_system *memory_system,
                                     const struct packet_hooks *hooks);
 void memory_system_set_l2_hooks(struct memory_system *memory_system, u32 slice,
                                 const struct cache_hooks *hooks);
+void memory_system_observe_l2(struct memory_system *memory_system, u32 slice,
+                              cache_observe_fn *observe, void *user);
 void memory_system_set_dram_hooks(struct memory_system *memory_system, u32 channel,
                                   const struct dram_hooks *hooks);
 

@@ -193,6 +193,11 @@ struct content *memory_system_arm(struct memory_system *m, const struct content_
     return m->content;
 }
 
+struct l2_slice *memory_system_slice(struct memory_system *m, u32 slice)
+{
+    return m->slices[slice];
+}
+
 struct port *memory_system_requests(struct memory_system *m, u32 core)
 {
     return &m->requests[core];
@@ -217,6 +222,12 @@ void memory_system_set_packet_hooks(struct memory_system *m, const struct packet
 void memory_system_set_l2_hooks(struct memory_system *m, u32 slice, const struct cache_hooks *hooks)
 {
     cache_set_hooks(m->slices[slice]->cache, hooks);
+}
+
+void memory_system_observe_l2(struct memory_system *m, u32 slice, cache_observe_fn *observe,
+                              void *user)
+{
+    cache_observe(m->slices[slice]->cache, observe, user);
 }
 
 void memory_system_set_dram_hooks(struct memory_system *m, u32 channel,

@@ -395,6 +395,14 @@ static u8 *make_bitcode(struct work *work, size_t *bytes)
     return result;
 }
 
+static u8 *mend_ptx(struct work *work, u8 *code, size_t *bytes, const char *text, size_t length)
+{
+    u32 count;
+    const struct kernel_info *kernels = llinfo_kernels(work->arena, text, length, &count);
+    char *mended = mend_fields((char *)code, bytes);
+    return (u8 *)mend_block_sizes(mended, bytes, kernels, count);
+}
+
 static u8 *make_code(struct work *work, size_t *bytes)
 {
     const char *text_path = path(work, "out.ll"), *code_path = path(work, "out.code");
@@ -411,7 +419,7 @@ static u8 *make_code(struct work *work, size_t *bytes)
         code = read_output(work, code_path, &binary.sections[SECTION_CODE].bytes);
     if (code) {
         if (!is_si(work))
-            code = (u8 *)mend_fields((char *)code, &binary.sections[SECTION_CODE].bytes);
+            code = mend_ptx(work, code, &binary.sections[SECTION_CODE].bytes, (char *)text, length);
         char *kernels = llinfo_extract(work->arena, (char *)text, length);
         binary.sections[SECTION_CODE].data = code;
         binary.sections[SECTION_KERNELS].data = (u8 *)kernels;

@@ -101,3 +101,37 @@ char *mend_fields(char *code, size_t *bytes)
     free(code);
     return mended;
 }
+
+/* The kernel whose name is here in PTX; NULL: none, or it requires no block size. */
+static const struct kernel_info *kernel_with_size(const char *name,
+                                                  const struct kernel_info *kernels, u32 count)
+{
+    const size_t length = strcspn(name, "(\n ");
+    for (u32 i = 0; i < count; i++)
+        if (kernels[i].required[0] && strlen(kernels[i].name) == length &&
+            !strncmp(kernels[i].name, name, length))
+            return &kernels[i];
+    return NULL;
+}
+
+char *mend_block_sizes(char *code, size_t *bytes, const struct kernel_info *kernels, u32 count)
+{
+    static const char ENTRY[] = ".entry ";
+    char *mended = NULL, *from = code;
+    FILE *out = checked(open_memstream(&mended, bytes));
+    for (char *at = code; (at = strstr(at, ENTRY));) {
+        at += strlen(ENTRY);
+        const struct kernel_info *kernel = kernel_with_size(at, kernels, count);
+        char *body = kernel ? strchr(at, '{') : NULL;
+        if (!body || memmem(at, (size_t)(body - at), ".reqntid", strlen(".reqntid")))
+            continue;
+        fwrite(from, 1, (size_t)(body - from), out);
+        fprintf(out, ".reqntid %zu, %zu, %zu\n", kernel->required[0], kernel->required[1],
+                kernel->required[2]);
+        at = from = body;
+    }
+    fputs(from, out);
+    fclose(out);
+    free(code);
+    return mended;
+}

@@ -5,8 +5,7 @@
 #ifndef OPENCL_MEND_H
 #define OPENCL_MEND_H
 
-#include "base/types.h"
-#include <stddef.h>
+#include "opencl/opencl.h"
 
 /*
  * OpenCL lets a kernel call another like a function, PTX does not, and clang forbids inlining of
@@ -38,5 +37,11 @@ bool mend_relaxed(char *text, bool *approximate);
  * freed, and returns PTX.
  */
 char *mend_fields(char *code, size_t *bytes);
+
+/*
+ * clang does not say in PTX which block size a kernel requires; with it, registers are allocated so
+ * that such a block fits a core. Takes PTX, which is freed, and returns PTX.
+ */
+char *mend_block_sizes(char *code, size_t *bytes, const struct kernel_info *kernels, u32 count);
 
 #endif

@@ -22,16 +22,30 @@ CODE = """
     buffer_store_dword v2, v1, s[0:3], 0 offen // 40
     s_endpgm
 """
+# Two loads of the same words; the first one is dead, of the second one byte is needed.
+LOADS = """
+    v_lshlrev_b32 v1, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    buffer_load_dword v2, v1, s[0:3], 0 offen // 20
+    s_waitcnt vmcnt(0)               // 28
+    buffer_load_dword v3, v1, s[0:3], 0 offen // 32
+    s_waitcnt vmcnt(0)               // 40
+    v_and_b32 v3, 255, v3            // 44
+    buffer_store_dword v3, v1, s[0:3], 0 offen offset:128 // 52
+    s_endpgm
+"""
+FILL_TO_WRITE_BACK = 2  # cycles
 LANES, STORES = 8, 3
 STATE = {
     "waves": [{"sgpr": {"0": "0x1000", "1": 0, "4": STORES}, "vgpr": {"0": list(range(LANES))},
                "exec": "0xff"}],
-    "memory": [{"address": "0x1000", "hex": "00" * 4 * LANES}],
+    "memory": [{"address": "0x1000", "hex": "00" * 256}],
 }
 
 
-def run(heddle, machine):
-    subprocess.run([heddle, "run", "p.s", "--si-state", "p.json", "--machine", machine, "--si-trace",
+def run(heddle, machine, program="p.s"):
+    subprocess.run([heddle, "run", program, "--si-state", "p.json", "--machine", machine, "--si-trace",
                     "t.jsonl", "--avf", "--set", "avf.read=issue", "--stats", "s.json", "--quiet"],
                    check=True, stderr=subprocess.DEVNULL)
     issued, written = {}, {}
@@ -71,14 +85,37 @@ def check(heddle, machine):
     assert vector == STORES + STORES + LANES, (machine, vector)
 
 
+def check_lines(heddle, machine):
+    """The line of the L1, from its fill to the second load."""
+    stats, _, written = run(heddle, machine, "loads.s")
+    cycles = written[32] - (written[20] - FILL_TO_WRITE_BACK)
+    assert stats["l1d.read_hits"] == 1, machine
+    assert stats["avf.l1d_lines_ace"] == cycles, (machine, stats["avf.l1d_lines_ace"], cycles)
+    assert stats["avf.l1d_bits_ace"] == 8 * LANES * cycles, (machine, stats["avf.l1d_bits_ace"])
+    assert stats["avf.l1d_bits_undecided"] == 0, machine
+
+
+def check_no_caches(heddle, machine):
+    """MIAOW's memory is none of the model's: it has no caches."""
+    stats, _, _ = run(heddle, machine, "loads.s")
+    assert stats["avf.dead_instructions"] == 1, machine
+    assert all(value == 0 for name, value in stats.items()
+               if name.startswith(("avf.l1d_", "avf.l2_", "avf.icache_", "avf.constant_"))
+               and not name.endswith("avf")), machine
+
+
 def main():
     heddle = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         open("p.s", "w", encoding="utf-8").write(CODE)
         json.dump(STATE, open("p.json", "w", encoding="utf-8"))
+        open("loads.s", "w", encoding="utf-8").write(LOADS)
         for machine in ("generic64", "tahiti", "miaow"):
             check(heddle, machine)
+        for machine in ("generic64", "tahiti"):
+            check_lines(heddle, machine)
+        check_no_caches(heddle, "miaow")
 
 
 if __name__ == "__main__":

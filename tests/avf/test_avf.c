@@ -15,9 +15,9 @@ enum {
 };
 
 /* %p: where results go, instruction 0; %t: the thread, instruction 1. */
-#define BEGIN                                                                                   \
-    HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a; .reg .b32 %t, %r<16>; .reg "  \
-         ".b16 %h<4>; .reg .pred %q<4>; .shared .align 4 .b8 s[1024];\n ld.param.u64 %p, [p]; " \
+#define BEGIN                                                                                      \
+    HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a, %b; .reg .b32 %t, %r<16>; .reg " \
+         ".b16 %h<4>; .reg .pred %q<4>; .shared .align 4 .b8 s[1024];\n ld.param.u64 %p, [p]; "    \
          "mov.u32 %t, %tid.x;\n"
 #define END "\n ret;\n}\n"
 
@@ -253,6 +253,261 @@ static void reads_count_at_the_banks(void **state)
     rig_close(collect);
 }
 
+/* ---- caches ---- */
+
+/* %a: a word for each thread, in one line of the L1 and of the L2; 2 to 3. `LATER`, three
+ * instructions, makes the next access wait for %r1, without needing a bit of it. */
+#define WORDS " mul.wide.u32 %a, %t, 4; add.u64 %a, %a, %p;"
+#define LATER(load) load " and.b32 %r9, %r1, 0; cvt.u64.u32 %b, %r9; add.u64 %a, %a, %b; "
+#define LINE_BITS (8 * 128)
+
+enum {
+    FILL_TO_WRITE_BACK = 2 /* cycles from the fill of the L1 to the load's write-back */
+};
+
+/* From the fill by one load to the hit of another. */
+static u64 in_cache(const struct rig *rig, u32 filled, u32 hit)
+{
+    return retired_at(rig, 0, 0, hit) - (retired_at(rig, 0, 0, filled) - FILL_TO_WRITE_BACK);
+}
+
+static void check_l1(const char *body, u64 bits, u32 hit)
+{
+    struct rig *rig = run(body);
+    assert_int_equal(stat(rig, "l1d.read_misses"), 1);
+    const u64 cycles = hit ? in_cache(rig, 4, hit) : 0;
+    assert_int_equal(stat(rig, "avf.l1d_bits_ace"), bits * cycles);
+    assert_int_equal(stat(rig, "avf.l1d_lines_ace"), cycles);
+    assert_int_equal(stat(rig, "avf.l1d_lines_refetched"), cycles);
+    assert_int_equal(stat(rig, "avf.l1d_bits_undecided"), 0);
+    assert_int_equal(stat(rig, "avf.l1d_lines_undecided"), 0);
+    assert_int_equal(stat(rig, "avf.l1d_bits_held"), LINE_BITS * stat(rig, "avf.l1d_lines_held"));
+    assert_true(stat(rig, "avf.l1d_lines_held") >= cycles);
+    const u64 lines = param(rig, "l1d.sets") * param(rig, "l1d.ways");
+    assert_int_equal(stat(rig, "avf.l1d_lines"), lines * stat(rig, "timing.cycles"));
+    assert_int_equal(stat(rig, "avf.l1d_bits"), LINE_BITS * stat(rig, "avf.l1d_lines"));
+    rig_close(rig);
+}
+
+#define LOAD(to) " ld.global.u32 " to ", [%a];"
+
+static void lines_of_the_l1(void **state)
+{
+    /* read once, by the load that fetches it: no time in the cache */
+    check_l1(WORDS LOAD("%r1") "st.global.u32 [%p+4096], %r1;", 0, 0);
+    /* 4 fetches it, 8 needs it */
+    check_l1(WORDS LATER(LOAD("%r1")) LOAD("%r2") "st.global.u32 [%p+4096], %r2;", LINE_BITS, 8);
+    /* one byte of each word */
+    check_l1(WORDS LATER(LOAD("%r1")) LOAD("%r2") "st.global.u8 [%p+4096], %r2;", LINE_BITS / 4, 8);
+    check_l1(WORDS LATER(LOAD("%r1")) " ld.global.u8 %r2, [%a+3]; st.global.u32 [%p+4096], %r2;",
+             LINE_BITS / 4, 8);
+    /* what 8 loads is dead, through another register */
+    check_l1(WORDS LATER(LOAD("%r1")) LOAD("%r2") "mul.lo.u32 %r2, %r2, %r2; "
+                                                  "st.global.u32 [%p+4096], %t;",
+             0, 0);
+    /* 8 is needed, 12 is not */
+    check_l1(WORDS LATER(LOAD("%r1")) LATER(LOAD("%r1"))
+                 LOAD("%r2") "st.global.u32 [%p+4096], %r1; add.u32 %r2, %r2, 1;",
+             LINE_BITS, 8);
+    /* in half of the lanes */
+    check_l1(WORDS LATER(LOAD("%r1")) " setp.lt.u32 %q0, %t, 16; @%q0 ld.global.u32 %r2, [%a]; "
+                                      "@%q0 st.global.u32 [%p+4096], %r2;",
+             LINE_BITS / 2, 9);
+    /* one word for all lanes; a word that lies across what two lanes read */
+    check_l1(WORDS LATER(LOAD("%r1")) " ld.global.u32 %r2, [%p+64]; st.global.u32 [%p+4096], %r2;",
+             32, 8);
+}
+
+/* A store to the line drops it. */
+static void stores_evict(void **state)
+{
+    struct rig *rig = run(WORDS LATER(LOAD("%r1")) LATER(LOAD("%r1")) " st.global.u32 [%a], %r1;");
+    assert_int_equal(stat(rig, "avf.l1d_bits_ace"), LINE_BITS * in_cache(rig, 4, 8));
+    assert_true(stat(rig, "avf.l1d_lines_held") <
+                stat(rig, "timing.cycles") - retired_at(rig, 0, 0, 4));
+    rig_close(rig);
+}
+
+/* The same loads past the L1: the L2's lines are needed as the loads are. */
+static u64 l2_ace(const char *body, const char *name, u32 *late)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true", body, 1, WARP);
+    const u64 ace = stat(rig, name);
+    assert_int_equal(stat(rig, "avf.l1d_bits_held"), 0);
+    assert_int_equal(stat(rig, "avf.l2_bits_undecided"), 0);
+    if (late)
+        *late = (u32)(retired_at(rig, 0, 0, 12) - retired_at(rig, 0, 0, 8));
+    rig_close(rig);
+    return ace;
+}
+
+#define FAR(to) " ld.volatile.global.u32 " to ", [%a];"
+#define THREE WORDS LATER(FAR("%r1")) LATER(FAR("%r1")) FAR("%r2")
+
+static void lines_of_the_l2(void **state)
+{
+    u32 later;
+    /* needed at 12; at 8 only; not at all */
+    const char *const bits = "avf.l2_bits_ace", *const tags = "avf.l2_lines_ace";
+    const u64 last = l2_ace(
+        THREE " setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", bits, &later);
+    const u64 second =
+        l2_ace(THREE " setp.ne.u32 %q1, %r1, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", bits, NULL);
+    const u64 none = l2_ace(THREE " add.u32 %r2, %r2, %r1;", bits, NULL);
+    assert_int_equal(none, 0);
+    assert_true(second);
+    assert_int_equal(l2_ace(THREE " add.u32 %r2, %r2, %r1;", tags, NULL), 0);
+    /* the lowest differing bit decides: it is in the first byte of each word */
+    assert_int_equal(last - second, LINE_BITS / 4 * later);
+    assert_int_equal(
+        l2_ace(THREE " setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", tags,
+               NULL) -
+            l2_ace(THREE " setp.ne.u32 %q1, %r1, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", tags,
+                   NULL),
+        later);
+}
+
+/* What is stored stays in the L2, dirty, until the launch ends and after it. */
+static void dirty_lines(void **state)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true",
+                             WORDS " st.global.u32 [%a], %t;", 1, WARP);
+    const u64 first = stat(rig, "avf.l2_lines_ace");
+    assert_true(first > 0 && first < stat(rig, "timing.cycles"));
+    assert_int_equal(stat(rig, "avf.l2_bits_ace"), LINE_BITS * first);
+    assert_int_equal(stat(rig, "avf.l2_bits_held"), LINE_BITS * first);
+    assert_int_equal(stat(rig, "avf.l2_lines_refetched"), 0);
+    rig_run(rig, 1, WARP, rig_memory(rig, 1 << 16)); /* another line */
+    const u64 cycles = stat(rig, "timing.cycles"), second = stat(rig, "avf.l2_lines_ace");
+    assert_true(second > cycles && second < 2 * cycles);
+    assert_int_equal(stat(rig, "avf.l2_bits_ace"), LINE_BITS * second);
+    rig_close(rig);
+}
+
+/* Constants: the address of the buffer, which is 8 bytes. */
+static void constants(void **state)
+{
+    struct rig *rig =
+        run(" mul.lo.u32 %r1, %t, %t; mul.lo.u32 %r1, %r1, %r1; ld.param.u64 %a, [p]; "
+            "st.global.u32 [%a], %t;");
+    const u64 lines = stat(rig, "avf.constant_lines_ace");
+    assert_true(lines <= stat(rig, "avf.constant_lines_held"));
+    assert_int_equal(stat(rig, "avf.constant_bits_ace"), 64 * lines);
+    rig_close(rig);
+}
+
+/* ---- before the units ---- */
+
+/* Operands: bits of registers that an instruction needs. Without conflicts, a collector has them for
+ * one cycle: they are read in one, and it is left in the next. */
+static void collectors(void **state)
+{
+    struct rig *rig = run(" and.b32 %r1, %t, 255; add.u32 %r2, %t, 9; st.global.u8 [%p], %r1;");
+    /* and: 8 bits of %t; add is dead; st: 64 bits of the address, 8 of the data */
+    const u64 used = stat(rig, "avf.collector_held"), ace = stat(rig, "avf.collector_ace");
+    assert_int_equal(used % (5 * WORD), 0); /* registers: 1, 1 and 3 */
+    const u64 cycles = used / (5 * WORD);
+    assert_int_equal(cycles, 1);
+    assert_int_equal(ace, cycles * WARP * (8 + 64 + 8));
+    assert_int_equal(stat(rig, "avf.collector_undecided"), 0);
+    const u64 count = param(rig, "collect.sp") + param(rig, "collect.sfu") +
+                      param(rig, "collect.memory") + param(rig, "collect.fp64");
+    assert_int_equal(stat(rig, "avf.collector_all"), count * 3 * WORD * stat(rig, "timing.cycles"));
+    rig_close(rig);
+}
+
+/* Cycles for which dead instructions were in the buffer: 18 of 64 bits are left of them. There is one
+ * entry for each warp, so an instruction arrives a fixed time after the one before it has issued;
+ * `*gap` is what these instructions waited since then. */
+static u64 dead_in_buffer(const char *body, u32 first, u64 *gap)
+{
+    struct rig *rig = run_on("gtx480", "fetch.buffer=1 fetch.width=1", body, 1, WARP);
+    const u64 less = stat(rig, "avf.buffer_held") - stat(rig, "avf.buffer_ace");
+    assert_int_equal(less % (64 - 18), 0);
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 4 - first);
+    assert_int_equal(stat(rig, "avf.buffer_undecided"), 0);
+    assert_int_equal(stat(rig, "avf.buffer_all"),
+                     param(rig, "core.warps") * 64 * stat(rig, "timing.cycles"));
+    *gap = issued_at(rig, 0, 0, 3) - issued_at(rig, 0, 0, first - 1);
+    rig_close(rig);
+    return less / (64 - 18);
+}
+
+static void instruction_buffers(void **state)
+{
+    u64 two, one, none;
+    const u64 both = dead_in_buffer(" add.u32 %r1, %t, 7; mul.lo.u32 %r2, %r1, %r1; "
+                                    "st.global.u32 [%p], %t;",
+                                    2, &two);
+    const u64 last = dead_in_buffer(" add.u32 %r1, %t, 7; mul.lo.u32 %r2, %r1, %r1; "
+                                    "st.global.u32 [%p], %r1;",
+                                    3, &one);
+    assert_int_equal(dead_in_buffer(" add.u32 %r1, %t, 7; mul.lo.u32 %r2, %r1, %r1; "
+                                    "st.global.u32 [%p], %r2;",
+                                    4, &none),
+                     0);
+    assert_true(last && one > last);
+    assert_int_equal(two - both, 2 * (one - last)); /* the time of a fetch, twice */
+}
+
+/* What is fetched behind a branch that is taken is flushed. */
+static void flushed_instructions(void **state)
+{
+    struct rig *rig = run_on("gtx480", "fetch.buffer=4 fetch.width=4 fetch.branch=continue",
+                             " setp.lt.u32 %q0, %t, 64; @%q0 bra E;\n st.global.u32 [%p], %t; "
+                             "st.global.u32 [%p+128], %t;\nE:",
+                             1, WARP);
+    assert_true(stat(rig, "fetch.flushed") > 0);
+    assert_int_equal(stat(rig, "avf.instructions"), 5);
+    assert_int_equal(stat(rig, "avf.dead_instructions"), 1); /* the address */
+    u64 issued = 0; /* no instruction that was flushed: those that issue were here at the begin */
+    for (u32 i = 0; i < 5; i++)
+        issued += issued_at(rig, 0, 0, i);
+    assert_true(stat(rig, "avf.buffer_held") <= 64 * issued);
+    assert_true(stat(rig, "avf.buffer_held") > stat(rig, "avf.buffer_ace"));
+    rig_close(rig);
+}
+
+/* PC and active lanes, up to the last instruction: it is needed in all lanes. Returns the time from the
+ * start of the warp to the first instruction. */
+static u64 check_control(const char *body, u32 last)
+{
+    struct rig *rig = run(body);
+    const u64 pc = stat(rig, "avf.pc_ace"), cycles = stat(rig, "timing.cycles");
+    assert_true(pc && pc <= stat(rig, "avf.pc_held") && stat(rig, "avf.pc_held") <= cycles);
+    assert_int_equal(stat(rig, "avf.mask_ace"), WARP * pc);
+    assert_int_equal(stat(rig, "avf.mask_held"), WARP * stat(rig, "avf.pc_held"));
+    assert_int_equal(stat(rig, "avf.stack_ace"), 0);
+    assert_int_equal(stat(rig, "avf.pc_all"), param(rig, "core.warps") * cycles);
+    assert_int_equal(stat(rig, "avf.mask_all"), WARP * param(rig, "core.warps") * cycles);
+    assert_int_equal(stat(rig, "avf.stack_all"), (WARP - 1) * param(rig, "core.warps") * cycles);
+    const u64 before = pc - (issued_at(rig, 0, 0, last) - issued_at(rig, 0, 0, 0));
+    rig_close(rig);
+    return before;
+}
+
+static void control(void **state)
+{
+    const u64 before = check_control(" add.u32 %r1, %t, 7; st.global.u32 [%p], %r1;", 4);
+    assert_int_equal(before, check_control(" mul.lo.u32 %r1, %t, %t; mul.lo.u32 %r1, %r1, %r1; "
+                                           "st.global.u32 [%p], %r1;",
+                                           5));
+}
+
+/* Between a branch and the reconvergence point, the other path and the point itself wait. */
+static void divergence_stack(void **state)
+{
+    struct rig *rig = run(" setp.lt.u32 %q0, %t, 8; @%q0 bra A;\n add.u32 %r1, %t, 3; bra.uni E;\n"
+                          "A: add.u32 %r1, %t, 4;\nE: st.global.u32 [%p], %r1;");
+    /* 3: the branch; 4 and 5: one path, 6: the other, which finds the first one's entry gone; 7: the
+     * store */
+    assert_int_equal(stat(rig, "avf.instructions"), 9);
+    const u64 first = issued_at(rig, 0, 0, 6) - issued_at(rig, 0, 0, 3);
+    const u64 second = issued_at(rig, 0, 0, 7) - issued_at(rig, 0, 0, 6);
+    assert_int_equal(stat(rig, "avf.stack_ace"), 2 * first + second);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +520,16 @@ int main(void)
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(blocks_and_launches),
         cmocka_unit_test(reads_count_at_the_banks),
+        cmocka_unit_test(lines_of_the_l1),
+        cmocka_unit_test(stores_evict),
+        cmocka_unit_test(lines_of_the_l2),
+        cmocka_unit_test(dirty_lines),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(collectors),
+        cmocka_unit_test(instruction_buffers),
+        cmocka_unit_test(flushed_instructions),
+        cmocka_unit_test(control),
+        cmocka_unit_test(divergence_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,7 +200,8 @@ static void record_is_fresh(void **state)
     struct core *core = rig.core;
     struct inflight *one = inflight_take(core);
     one->extra = one->outstanding = 3;
-    one->sent = one->memory_wait = one->injected = one->has_result = true;
+    one->sent = one->injected = one->has_result = true;
+    one->memory_wait = WAITS_AS_SCALAR;
     one->silent = one->dropped = one->passes = true;
     inflight_give(core, one);
     assert_ptr_equal(inflight_take(core), one);

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -204,6 +205,9 @@ def failures(parent):
     with open(folder / "out/sweep.csv", encoding="utf-8") as file:
         reasons = [row["status"] for row in csv.DictReader(file)]
     assert reasons == ["done", "exit", "time-out", "crash", "fault"], reasons
+    # an exit code 2 of heddle itself is not one of a program
+    own = run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1 --machine gtx285", "--out", "own", code=1).stdout
+    assert own.splitlines()[1].split()[-1] == "start", own
     status = run(folder, "status", "out", code=1).stdout
     assert "failed          4  (exit 1, fault 1, time-out 1, crash 1)" in status, status
     assert "exit: from exit" in status
@@ -252,6 +256,30 @@ def mistakes(parent):
             ("bad.yaml",): "bad.yaml:4:30: unknown parameter 'l1d.setz'",
             ("fit.yaml",): "l1d.line_bytes=100",
             ("bad.yaml", "--set", "l1d.sets=8"): "--set is part of a plan",
+            ("--machine", "gtx480", "--set", "l1d.sets=8,,16", *kernel): "expected values separated by single commas",
+            ("--machine", "gtx480", "--set", "l1d.sets=8,", *kernel): "expected values separated by single commas",
+            ("--machine", "gtx480,", *kernel): "expected machines separated by single commas",
+            ("--machine", "gtx480", "--seed", "1,,2", *kernel): "expected seeds separated by single commas",
+            ("--machine", "gtx480", "--workload", "hotspot,,bfs"): "separated by single commas",
+            ("--machine", "gtx480", "--set", "l1d.sets=8", "--set", "l1d.sets=16", *kernel): "--set l1d.sets is given twice",
+            ("--machine", "gtx480", "--set", "l1d.sets=8,9", "--set", "l1d.sets=16", *kernel): "--set l1d.sets is given twice",
+            ("--machine", "gtx480", "--set", "gpu.cores=1,2", *kernel, "--exclude", "gpu.cores=1,gpu.cores=2"):
+                "expected one value of each axis",
+            ("--machine", "gtx480", "--set", "gpu.cores=1,2", *kernel, "--exclude", "gpu.cores=1", "--exclude", "gpu.cores=2"):
+                "there is nothing to run: all points are excluded",
+            ("--machine", "gtx480", "--set", "gpu.cores=1,2", *kernel, "--zip", ""): "expected different axes",
+            ("--machine", "gtx480", "--set", "gpu.cores=1,2", *kernel, "--zip", "gpu.cores,gpu.cores"): "expected different axes",
+            ("--machine", "gtx480", "--set", "gpu.cores=1,2", "--set", "l1d.sets=4,8,16", *kernel, "--zip", "gpu.cores,l1d.sets"):
+                "zipped axes have equally many values",
+            ("--machine", "gtx480", *kernel, "--column", "status=timing.cycles"): "tables have a column 'status' already",
+            ("--machine", "gtx480", *kernel, "--column", "workload=timing.cycles"): "tables have a column 'workload' already",
+            ("--machine", "gtx480", *kernel, "--out", ""): "--out: expected a folder",
+            ("--machine", "gtx480", *kernel, "--failed", "exit"): "--failed belongs to 'heddle sweep retry'",
+            ("--machine", "gtx480", *kernel, "--format", "json"): "--format belongs to 'heddle sweep export'",
+            ("status", "nowhere", "--set", "l1d.sets=8"): "'heddle sweep status' takes no --set",
+            ("resume", "nowhere", "--out", "there"): "'heddle sweep resume' takes no --out",
+            ("resume", "nowhere", "--failed", "exit"): "'heddle sweep resume' takes no --failed",
+            ("status", "nowhere", "elsewhere"): "'heddle sweep status': expected one folder",
             ("status", "nowhere"): "there is no sweep in this folder",
             ("status",): "expected the folder of a sweep",
             ("bad.yaml", "worse.yaml"): "expected one plan file",
@@ -267,6 +295,74 @@ def mistakes(parent):
     }.items():
         assert message in run(folder, "--machine", "gtx480", *kernel, *words, code=2).stderr, words
     assert sorted(path.name for path in folder.iterdir()) == names
+
+
+def limited(folder, *words, file_bytes):
+    """A run that can write no file larger than this: a full disk, without one."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    return subprocess.run([HEDDLE, "sweep", *words], cwd=folder, env=ENVIRONMENT, timeout=300, text=True, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit,
+                          restore_signals=False)
+
+
+def full_disk(parent):
+    """Results that cannot be stored end the sweep; those that are stored stay; nothing counts as a failure."""
+    folder = folder_of(parent, "full")
+    words = ["--machine", "gtx480", "--set", "l1d.sets=1..20", "--kernel", KERNEL + "1", "--out", "out"]
+    done = limited(folder, *words, file_bytes=400000)
+    assert done.returncode == 2 and "sweep.db: " in done.stderr, done
+    kept = stored(folder)
+    assert 0 < len(kept) < 20, len(kept)
+    run(folder, "resume", "out")
+    after = stored(folder)
+    assert len(after) == 20 and all(after[key] == text for key, text in kept.items())
+    assert ",done," in (folder / "out/sweep.csv").read_text().splitlines()[-1]
+    # a temporary folder without room for statistics; only root can make one
+    small = folder_of(folder, "small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=False,
+                      stderr=subprocess.DEVNULL).returncode == 0:
+        try:
+            done = subprocess.run([HEDDLE, "sweep", *words[:-1], "statistics"], cwd=folder, text=True, check=False,
+                                  env=dict(ENVIRONMENT, TMPDIR=str(small)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        finally:
+            subprocess.run(["umount", small], check=True)
+        assert done.returncode == 2 and "no room is left for the statistics of a run" in done.stderr, done
+        assert not stored(folder, "statistics")
+        assert "failed          0" in run(folder, "status", "statistics").stdout
+
+
+def elsewhere(parent, one):
+    """From another folder: --file is relative to where the command is started, logs are found. The results file is
+    never overwritten, and a folder whose results cannot be used keeps its plan."""
+    folder = folder_of(parent, "elsewhere")
+    run(folder, "export", "../table/out", "--file", "here.csv")
+    assert (folder / "here.csv").read_bytes() == outputs(one)[0]
+    assert "  log: ../failures/out/logs/" in run(folder, "status", "../failures/out", code=1).stdout
+    before = (one / "out/sweep.db").read_bytes()
+    for form in ("csv", "sqlite"):
+        error = run(folder, "export", "../table/out", "--format", form, "--file", "../table/out/sweep.db", code=2).stderr
+        assert "has the results of the sweep" in error, error
+    assert "expected an ordinary file" in run(folder, "export", "../table/out", "--format", "sqlite", "--file", "/dev/null",
+                                              code=2).stderr
+    assert (one / "out/sweep.db").read_bytes() == before
+    bad = folder_of(folder, "bad")
+    (bad / "sweep.db").write_text("my notes\n")
+    (bad / "plan.yaml").write_text("my plan\n")
+    assert "not a results file of Heddle" in run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--out", "bad",
+                                                 code=2).stderr
+    assert (bad / "plan.yaml").read_text() == "my plan\n" and len(list(bad.iterdir())) == 2
+
+
+def without_effect(parent):
+    """A parameter that affects no point is named once; one that affects some is not."""
+    folder = folder_of(parent, "effect")
+    words = ["--machine", "gtx480", "--set", "darsie.entries=2,4", "--set", "l1d.bytes=8K,16K", "--kernel", KERNEL + "1",
+             "--dry-run"]
+    error = run(folder, *words).stderr
+    assert error == "heddle sweep: note: darsie.entries has no effect on any point: it needs darsie.on=true\n", error
+    assert not run(folder, *words, "--mech", "none", "--mech", "darsie").stderr
 
 
 def left_over(parent):
@@ -396,7 +492,10 @@ def main():
         same_however(parent, one)
         plans(parent)
         failures(parent)
+        elsewhere(parent, one)
         mistakes(parent)
+        full_disk(parent)
+        without_effect(parent)
         left_over(parent)
         objects(parent)
         slurm_status(parent)

@@ -1,10 +1,13 @@
 /* The results file: what is put is found, by its key only; files of others are left alone. */
 #include "base/text.h"
 #include "lab/store_database.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,6 +98,33 @@ static void change(const char *statement)
 }
 
 /* A claim keeps others away as long as its process lives; a result ends it. */
+/* Ends the transaction of another connection after a while. */
+static void *commit_later(void *database)
+{
+    usleep(100 * 1000);
+    sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    return NULL;
+}
+
+/* A file without its log, as the first process creates it, is opened while another connection writes. */
+static void opened_while_written(void **state)
+{
+    struct error error = {0};
+    store_close(store_open(path, &error));
+    change("PRAGMA journal_mode=DELETE");
+    sqlite3 *other = NULL;
+    pthread_t thread;
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(pthread_create(&thread, NULL, commit_later, other), 0);
+    struct store *store = store_open(path, &error);
+    pthread_join(thread, NULL);
+    sqlite3_close(other);
+    if (!store)
+        fail_msg("%s", error.message);
+    store_close(store);
+}
+
 static void claims(void **state)
 {
     struct error error = {0};
@@ -198,6 +228,36 @@ static void only_reading(void **state)
     change("PRAGMA user_version=2");
     assert_null(store_open_to_read(path, &error));
     assert_non_null(strstr(error.message, "earlier version of Heddle (schema 2"));
+}
+
+/* A user who may not write to the folder reads the results. Permissions do not bind root, so that a
+ * child becomes somebody else. */
+static void read_only_folder(void **state)
+{
+    char folder[] = "/tmp/heddle-readonly-XXXXXX", file[64];
+    struct error error = {0};
+    struct stored_result one = sample('1', "done");
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/results.db", folder);
+    struct store *store = store_open(file, &error);
+    assert_true(store_put(store, &one, &error));
+    store_close(store);
+    assert_true(chmod(file, 0444) == 0 && chmod(folder, 0555) == 0);
+    pid_t child = fork();
+    if (!child) {
+        if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+            _exit(1);
+        store = store_open_to_read(file, &error);
+        char *text = store ? store_get(store, one.key, &error) : NULL;
+        bool refused = !store_open(file, &error) && !strstr(error.message, "damaged");
+        _exit(text && refused ? 0 : 2);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    unlink(file);
+    rmdir(folder);
+    assert_int_equal(status, 0);
 }
 
 static void write_file(const void *data, size_t length)
@@ -345,9 +405,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
     const struct CMUnitTest tests[] = {
-        TEST(put_and_get),   TEST(together),         TEST(claims),        TEST(foreign),
-        TEST(later_version), TEST(damaged),          TEST(tampered),      TEST(earlier_version),
-        TEST(unwritable),    TEST(claims_elsewhere), TEST(signs_of_life), TEST(only_reading),
+        TEST(put_and_get),  TEST(together),         TEST(opened_while_written),
+        TEST(claims),       TEST(foreign),          TEST(later_version),
+        TEST(damaged),      TEST(tampered),         TEST(earlier_version),
+        TEST(unwritable),   TEST(claims_elsewhere), TEST(signs_of_life),
+        TEST(only_reading), TEST(read_only_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

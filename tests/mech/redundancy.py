@@ -30,6 +30,9 @@ def run(machine, *options):
         return file.read(), own, {key: totals[key] for key in totals if key not in own}
 
 
+# Its threads take places in buckets by an atomic operation, so which keys a warp has depends on time; its
+# results do not.
+PLACED_BY_TIME = {"hybridsort"}
 CHECK = ["--mech", "redundancy:check=true"]
 for machine in "generic", "generic64":
     counts = []
@@ -46,5 +49,5 @@ for machine in "generic", "generic64":
         if own["redundancy.lies"] or own["redundancy.unchecked"] or own["redundancy.unmatched"]:
             sys.exit(f"{where}: {own}")
         counts.append(own)
-    if counts[0] != counts[1] and not order_dependent:
+    if counts[0] != counts[1] and not order_dependent and name not in PLACED_BY_TIME:
         sys.exit(f"{name} on {machine}: counts differ: {counts}")

@@ -177,6 +177,34 @@ static void writes_that_go_on(void **state)
     cache_destroy(cache);
 }
 
+/* A write-through that takes a line: whole sectors are present, parts of sectors are not, and what is on
+ * its way from memory stays so. Without a line to take, the write only goes on. */
+static void writes_that_take_a_line(void **state)
+{
+    struct cache_config config = small();
+    config.ways = 1;
+    config.sectored = true;
+    config.write = WRITE_THROUGH;
+    config.write_allocate = true;
+    struct cache *cache = create(config);
+    assert_int_equal(cache_write(cache, 0, 3, true, &out), CACHE_MISS);
+    assert_true(cache_has(cache, 0, 3) && !cache_has(cache, 0, 4));
+    assert_int_equal(cache_write(cache, 0, 4, false, &out), CACHE_MISS);
+    assert_false(cache_has(cache, 0, 4));
+    assert_int_equal(cache_write(cache, 0, 4, true, &out), CACHE_MISS);
+    assert_int_equal(cache_write(cache, 0, 4, true, &out), CACHE_HIT);
+    assert_int_equal(cache_write(cache, LINE, 1, true, &out), CACHE_MISS);
+    assert_int_equal(out.victim_sectors, 0); /* memory has it */
+    assert_true(cache_has(cache, LINE, 1) && !cache_has(cache, 0, 1));
+    assert_int_equal(counters.evictions, 1);
+    assert_int_equal(cache_read(cache, LINE, 2, 0, &out), CACHE_MISS);
+    assert_int_equal(cache_write(cache, LINE, 2, true, &out), CACHE_MISS);
+    assert_false(cache_has(cache, LINE, 2));
+    assert_int_equal(cache_write(cache, 0, 1, true, &out), CACHE_MISS);
+    assert_true(cache_has(cache, LINE, 1) && !cache_has(cache, 0, 1));
+    cache_destroy(cache);
+}
+
 /* A read that needs sectors of two fetches comes back after the second, whichever that is. */
 static void waits_for_two_fetches(void **state)
 {
@@ -606,6 +634,92 @@ static void hash_spreads_strides(void **state)
         }
 }
 
+/* What an observer has seen. */
+struct observed_events {
+    struct cache_counters sums;
+    struct cache_event last[4]; /* by kind */
+};
+
+static void note_event(void *user, const struct cache_event *event)
+{
+    struct observed_events *seen = user;
+    seen->last[event->kind] = *event;
+    seen->sums.reads += event->kind == CACHE_EVENT_READ;
+    seen->sums.read_hits += event->kind == CACHE_EVENT_READ && event->result == CACHE_HIT;
+    seen->sums.fills += event->kind == CACHE_EVENT_FILLED;
+    seen->sums.writes += event->kind == CACHE_EVENT_WRITTEN;
+    seen->sums.evictions += event->kind == CACHE_EVENT_DROPPED;
+    seen->sums.writebacks += event->kind == CACHE_EVENT_DROPPED && event->dirty;
+}
+
+static void check_seen(const struct observed_events *seen)
+{
+    assert_int_equal(seen->sums.reads, counters.reads);
+    assert_int_equal(seen->sums.read_hits, counters.read_hits);
+    assert_int_equal(seen->sums.fills, counters.fills);
+    assert_int_equal(seen->sums.writes, counters.writes);
+    assert_int_equal(seen->sums.evictions, counters.evictions);
+    assert_int_equal(seen->sums.writebacks, counters.writebacks);
+}
+
+/* An observer sees every read, fill, write and line that leaves, with its place. */
+static void observed(void **state)
+{
+    for (u32 on_fill = 0; on_fill < 2; on_fill++) {
+        struct cache_config config = small();
+        struct observed_events seen = {0};
+        config.sectored = true;
+        config.allocate_on_fill = on_fill;
+        struct cache *cache = create(config);
+        cache_observe(cache, note_event, &seen);
+        for (u64 i = 0; i < 40; i++) {
+            read_now(cache, (i * i + i / 8) % 6 * LINE, 1 << i % 4);
+            check_seen(&seen);
+            const struct cache_event *read = &seen.last[CACHE_EVENT_READ];
+            assert_true(read->line == (i * i + i / 8) % 6 * LINE && read->sectors == 1u << i % 4 &&
+                        read->waiter == 99);
+            assert_true(seen.last[CACHE_EVENT_FILLED].place < config.ways);
+            if (i % 3)
+                continue;
+            cache_write(cache, (i * i + i / 8) % 6 * LINE, 2, false, &out);
+            assert_int_equal(seen.last[CACHE_EVENT_WRITTEN].dirty, 2);
+            check_seen(&seen);
+        }
+        assert_true(counters.writebacks && counters.read_hits);
+        const u64 before = seen.sums.evictions;
+        seen.sums.writebacks = 0;
+        cache_invalidate(cache); /* nothing is written */
+        assert_int_equal(seen.sums.evictions, before + config.ways);
+        assert_int_equal(seen.sums.writebacks, 0);
+        cache_destroy(cache);
+    }
+}
+
+/* A write that evicts; a read that waits for the same MSHR as another. */
+static void observed_places(void **state)
+{
+    struct cache_config config = small();
+    struct observed_events seen = {0};
+    config.write = WRITE_EVICT;
+    struct cache *cache = create(config);
+    cache_observe(cache, note_event, &seen);
+    assert_int_equal(cache_read(cache, LINE, 1, 5, &out), CACHE_MISS);
+    const u32 mshr = out.mshr, place = seen.last[CACHE_EVENT_READ].place;
+    assert_int_equal(seen.last[CACHE_EVENT_READ].mshr, mshr);
+    assert_int_equal(cache_read(cache, LINE, 1, 6, &out), CACHE_MERGED);
+    assert_int_equal(seen.last[CACHE_EVENT_READ].mshr, mshr);
+    assert_int_equal(seen.last[CACHE_EVENT_READ].waiter, 6);
+    cache_fill(cache, mshr, &out);
+    assert_int_equal(seen.last[CACHE_EVENT_FILLED].place, place);
+    assert_int_equal(seen.last[CACHE_EVENT_FILLED].mshr, mshr);
+    assert_int_equal(seen.last[CACHE_EVENT_FILLED].sectors, ALL);
+    cache_write(cache, LINE, 1, true, &out);
+    assert_int_equal(seen.last[CACHE_EVENT_WRITTEN].dirty, 0);
+    assert_int_equal(seen.sums.evictions, 1);
+    assert_int_equal(seen.last[CACHE_EVENT_DROPPED].place, place);
+    cache_destroy(cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -614,6 +728,7 @@ int main(void)
         cmocka_unit_test(limits_of_mshrs),
         cmocka_unit_test(written_in_part),
         cmocka_unit_test(writes_that_go_on),
+        cmocka_unit_test(writes_that_take_a_line),
         cmocka_unit_test(waits_for_two_fetches),
         cmocka_unit_test(arrives_in_between),
         cmocka_unit_test(reserved_while_under_way),
@@ -626,6 +741,8 @@ int main(void)
         cmocka_unit_test(prefetches),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(placed_and_forgotten),
+        cmocka_unit_test(observed),
+        cmocka_unit_test(observed_places),
         cmocka_unit_test(hash_is_a_permutation),
         cmocka_unit_test(hash_spreads_strides),
     };

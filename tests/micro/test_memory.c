@@ -157,6 +157,72 @@ static void test_local_write(void **state)
     }
 }
 
+/* With write_allocate, a whole line that is stored is there: the load behind the store hits. */
+static void test_write_allocate(void **state)
+{
+    for (u32 allocate = 0; allocate < 2; allocate++) {
+        struct text text = {0};
+        add(&text,
+            HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %%p, %%o;\n .reg .b32 %%x;\n"
+                 " ld.param.u64 %%p, [p];\n mov.u32 %%x, %%tid.x;\n mul.wide.u32 %%o, %%x, 4;\n"
+                 " add.u64 %%p, %%p, %%o;\n st.global.u32 [%%p], %%x;\n"
+                 " ld.global.u32 %%x, [%%p];\n st.global.u32 [%%p], %%x;\n ret;\n}\n");
+        char settings[256];
+        snprintf(settings, sizeof settings, ONE "l1d.write=through l1d.write_allocate=%s",
+                 allocate ? "true" : "false");
+        struct rig *rig = rig_open_text(NULL, settings, &text);
+        rig_run(rig, 1, 32, aligned_memory(rig, 128, 128));
+        assert_int_equal(stat(rig, "l1d.read_hits"), allocate);
+        assert_int_equal(stat(rig, "l2.writes"), 2);
+        rig_close(rig);
+    }
+}
+
+/* A load of 32 words; `address` turns %x, the lane, into the number of its sector. */
+static struct rig *spread_rig(const char *load, const char *settings, const char *address)
+{
+    struct text text = {0};
+    add(&text,
+        HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %%p, %%o;\n .reg .b32 %%x, %%y;\n"
+             " ld.param.u64 %%p, [p];\n mov.u32 %%x, %%tid.x;\n%s mul.wide.u32 %%o, %%x, 32;\n"
+             " add.u64 %%o, %%p, %%o;\n %s.u32 %%x, [%%o];\n st.global.u32 [%%p], %%x;\n ret;\n}\n",
+        address, load);
+    struct rig *rig = rig_open_text(NULL, settings, &text);
+    rig_run(rig, 1, 32, aligned_memory(rig, 8192, 4096));
+    return rig;
+}
+
+/* Lanes a line apart. Through the L1 each brings a line; from the L2 only, a sector. */
+static void test_far_loads(void **state)
+{
+    static const char *const loads[] = {"ld.global", "ld.global.cg", "ld.volatile.global"};
+    for (u32 i = 0; i < ARRAY_LEN(loads); i++) {
+        struct rig *rig = spread_rig(loads[i], ONE "lsu.coalesce=line constant.perfect=true",
+                                     " shl.b32 %x, %x, 2;\n");
+        assert_int_equal(stat(rig, "lsu.transactions"), 32 + 1);
+        assert_int_equal(stat(rig, "l1d.reads"), i ? 0 : 32);
+        assert_int_equal(stat(rig, "dram.reads"), i ? 32 : 4 * 32);
+        rig_close(rig);
+    }
+}
+
+/* Eight lanes in a row access the same sector of eight lines: the same bank. In the order of addresses,
+ * two banks serve two of the 32 sectors in a cycle; past the L1, one leaves in a cycle. */
+static void test_banks(void **state)
+{
+    for (u32 far = 0; far < 2; far++) {
+        struct rig *rig =
+            spread_rig(far ? "ld.global.cg" : "ld.global",
+                       ONE "lsu.coalesce=sector lsu.transactions_per_cycle=2 l1d.banks=2 "
+                           "l1d.sectored=true l1d.miss_queue=64 constant.perfect=true",
+                       " and.b32 %y, %x, 7;\n shr.u32 %x, %x, 3;\n"
+                       " shl.b32 %y, %y, 2;\n or.b32 %x, %x, %y;\n");
+        assert_int_equal(stat(rig, "lsu.transactions"), 32 + 1);
+        assert_int_equal(stat(rig, "lsu.stall_cycles"), far ? 31 : 15);
+        rig_close(rig);
+    }
+}
+
 static void test_l2(void **state)
 {
     static const u32 shapes[][2] = {{4, 2}, {1, 6}, {5, 3}};
@@ -323,10 +389,17 @@ static void test_atomics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_l1),      cmocka_unit_test(test_line_edge),
-        cmocka_unit_test(test_l2),      cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_shared),  cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_atomics), cmocka_unit_test(test_local_write),
+        cmocka_unit_test(test_l1),
+        cmocka_unit_test(test_line_edge),
+        cmocka_unit_test(test_l2),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_local_write),
+        cmocka_unit_test(test_write_allocate),
+        cmocka_unit_test(test_far_loads),
+        cmocka_unit_test(test_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,9 @@
 #include "rig.h"
 
 static const char source[] =
+    "#ifdef SIZE\n"
+    "__attribute__((reqd_work_group_size(SIZE, 1, 1)))\n"
+    "#endif\n"
     "kernel void wide(global uint *out)\n"
     "{\n"
     "    uint i0 = get_local_id(0) & 3; /* so that vector registers hold it all */\n"
@@ -46,9 +49,36 @@ static void few_registers(void **state)
     OK(clReleaseKernel(kernel));
 }
 
+/* A kernel that requires a larger block gets fewer registers and spills. Code of Southern Islands
+ * comes with its registers. */
+static void required_size(void **state)
+{
+    struct rig *rig = *state;
+    cl_int status;
+    cl_program program = rig_build(rig->context, source, "-DSIZE=256");
+    cl_kernel kernel = clCreateKernel(program, "wide", &status);
+    OK(status);
+    const size_t size = 256;
+    size_t lanes;
+    uint32_t seen[16 + 256] = {0};
+    OK(clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                sizeof lanes, &lanes, NULL));
+    cl_mem out = rig_buffer(rig, CL_MEM_COPY_HOST_PTR, sizeof seen, seen);
+    OK(clSetKernelArg(kernel, 0, sizeof out, &out));
+    if (lanes == 32) {
+        OK(clEnqueueNDRangeKernel(rig->queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+        rig_read(rig, out, seen, 16 * sizeof *seen, sizeof *seen);
+        assert_int_equal(seen[0], size);
+    }
+    OK(clReleaseMemObject(out));
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(program));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_registers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_registers),
+                                       cmocka_unit_test(required_size)};
     setenv("HEDDLE_SET", "core.registers=4096", 1);
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }

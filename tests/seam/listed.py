@@ -8,7 +8,8 @@ import re
 import sys
 
 # Functions that make and describe a mechanism's state; they are no points of the machine.
-STATE = {"create", "destroy", "idle", "storage", "create_memory", "destroy_memory"}
+STATE = {"create", "destroy", "idle", "storage", "create_memory", "destroy_memory",
+         "destroy_device"}
 
 core = pathlib.Path(sys.argv[1]) / "core"
 header = re.sub(r"/\*.*?\*/", "", (core / "hooks.h").read_text(encoding="utf-8"), flags=re.S)

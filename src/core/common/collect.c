@@ -95,6 +95,16 @@ static void add_read(u64 *banks, u8 *depth, u32 bank)
     banks[n] |= bit(bank);
 }
 
+/* Whether an operand before has read this register: a collector reads it once for both (on Kepler:
+ * Zhang et al., PPoPP 2017; so does GPGPU-Sim 4.2). */
+static bool already_read(const struct inst_time *time, u32 index)
+{
+    for (u32 i = 0; i < time->read_count; i++)
+        if (time->reads[i] == index)
+            return true;
+    return false;
+}
+
 void collect_time(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     const u32 banks = banks_of(config);
@@ -104,6 +114,8 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
         if (o.kind != OPERAND_VECTOR)
             continue;
         for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step) {
+            if (already_read(time, o.index + r))
+                continue;
             time->reads[time->read_count++] = (u16)(o.index + r);
             add_read(time->read_banks, &time->read_depth, (o.index + r) % banks);
         }
@@ -116,6 +128,12 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
+static COLD void tell_collecting(struct core *core, struct inflight *inflight)
+{
+    EACH_USE(use, &core->hooks, collecting)
+        use->mechanism->collecting(use->state, core, inflight);
+}
+
 static COLD void tell_collected(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, collected)
@@ -123,10 +141,10 @@ static COLD void tell_collected(struct core *core, struct inflight *inflight)
 }
 
 /* Passes an instruction to its unit's latch, unless that is full or an older access waits. */
-static void give_on(struct core *core, struct turn *turn, u32 c)
+PART_OF void give_on(struct core *core, struct turn *turn, u32 c, bool one_group)
 {
     const struct collector *collector = &core->collect.collectors[c];
-    const u32 g = collector->group, pipe = collector->pipe;
+    const u32 g = one_group ? 0 : collector->group, pipe = collector->pipe;
     struct core_group *group = &core->collect.group[g];
     HELD(group);
     struct latch *latch = &group->collected[pipe];
@@ -163,7 +181,7 @@ static void give_on(struct core *core, struct turn *turn, u32 c)
 
 /* Passes the instructions of full collectors (a non-empty set) to the units' latches. Collectors of
  * one kind take turns; kinds go in the order of their collectors' numbers. */
-static void dispatch(struct core *core, u64 ready)
+PART_OF void dispatch(struct core *core, u64 ready, bool one_group)
 {
     do {
         struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
@@ -173,14 +191,14 @@ static void dispatch(struct core *core, u64 ready)
             const u64 later = left & ~0ull << turn->next;
             const u32 c = first_bit(later ? later : left);
             left &= ~bit(c);
-            give_on(core, turn, c);
+            give_on(core, turn, c, one_group);
         } while (left);
     } while (ready);
 }
 
 /* Serves some reads of a collector; reads that still wait count as conflicts. Returns the new
  * depth. */
-static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
+static __attribute__((noinline)) u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
 {
     for (u32 n = 0; n + 1 < depth; n++)
         wanted[n] = (wanted[n] & ~served) | (wanted[n + 1] & served);
@@ -199,7 +217,7 @@ static u32 serve(struct core *core, u64 *wanted, u32 depth, u64 served)
  * Each bank serves the first collector that reads it, in the order in which collectors were taken.
  * This equals a queue at each bank, because a collector queues all its reads at once.
  */
-static void read_banks(struct core *core, u64 taken)
+PART_OF void read_banks(struct core *core, u64 taken)
 {
     const u32 count = core->collect.reading_count;
     u64 ready = 0;
@@ -252,13 +270,15 @@ void collect_count(struct core *core, struct inflight *inflight)
 }
 
 /* Instruction `index` of a group takes a free collector that serves its pipe. */
-static void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index)
+PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index)
 {
     struct inflight *inflight = core_inflight(core, index);
     const struct inst_time *time = inflight->time;
     struct collector *collector = &core->collect.collectors[c];
     u64 *wanted = core->collect.wanted[c];
     u32 depth = time->read_depth;
+    if (core_hooked(core, SEAM_COLLECTING))
+        tell_collecting(core, inflight);
     if (core_hooked(core, SEAM_PLACES)) {
         depth = ask_places(core, inflight, wanted);
     } else {
@@ -280,7 +300,7 @@ static void take_collector(struct core *core, struct core_group *group, u32 c, u
 }
 
 /* Instructions of a group take collectors, as long as some are free for their pipe. */
-static void allocate_group(struct core *core, u32 g)
+PART_OF void allocate_group(struct core *core, u32 g)
 {
     struct core_group *group = &core->collect.group[g];
     HELD(group);
@@ -313,15 +333,18 @@ static void allocate_group(struct core *core, u32 g)
 }
 
 /* Those that have issued, or were left over and may find one now. */
-static void allocate(struct core *core)
+PART_OF void allocate(struct core *core, bool one_group)
 {
     u32 groups = core->collect.issued_groups;
     core->collect.issued_groups = core->collect.starved_groups = core->collect.starved = 0;
-    for (; groups; groups &= groups - 1)
-        allocate_group(core, first_bit(groups));
+    if (one_group)
+        allocate_group(core, 0);
+    else
+        for (; groups; groups &= groups - 1)
+            allocate_group(core, first_bit(groups));
 }
 
-void collect_tick(struct core *core)
+PART_OF void collect(struct core *core, bool one_group)
 {
     const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
     u64 written = core->collect.banks_written | busy;
@@ -330,12 +353,21 @@ void collect_tick(struct core *core)
     do {
         const u64 ready = core->collect.ready & ~core->collect.stuck;
         if (ready)
-            dispatch(core, ready);
+            dispatch(core, ready, one_group);
         if (core->collect.reading_count)
             read_banks(core, written);
         if (core->collect.issued_groups)
-            allocate(core);
+            allocate(core, one_group);
         core->stats.collect.full_cycles += core->collect.starved;
         written = busy;
     } while (--steps);
+}
+
+/* Compiled twice: without sub-cores, the place of the only group is known. */
+void collect_tick(struct core *core)
+{
+    if (core->groups == 1)
+        collect(core, true);
+    else
+        collect(core, false);
 }

@@ -155,7 +155,7 @@ static inline bool collect_room(const struct core *core, u32 group, enum pipe pi
 }
 static inline void collect_push(struct core *core, struct inflight *inflight)
 {
-    const u32 g = inflight->group, pipe = inflight->pipe;
+    const u32 g = LIKELY(core->groups == 1) ? 0 : inflight->group, pipe = inflight->pipe;
     struct core_group *group = &core->collect.group[g];
     HELD(group);
     struct latch *latch = &group->issued[pipe];

@@ -70,11 +70,12 @@ void execute_count(struct core *core, const struct inflight *inflight)
     count_unit(core, inflight);
 }
 
-/* Whether another result of this unit leaves in cycle `done`: a unit has one output register. */
+/* Whether another result of this unit leaves in cycle `done`, in which some do: a unit has one
+ * output register. */
 static bool output_taken(const struct core *core, const struct inflight *inflight, u32 unit,
                          u64 done)
 {
-    u16 at = core->units.bus[done % WHEEL] ? core->wheel.lists[done % WHEEL].first : NO_INFLIGHT;
+    u16 at = core->wheel.lists[done % WHEEL].first;
     for (; at != NO_INFLIGHT; at = core->inflight.all[at].next) {
         const struct inflight *other = &core->inflight.all[at];
         if (other->unit == unit && other->pipe == inflight->pipe &&
@@ -84,7 +85,7 @@ static bool output_taken(const struct core *core, const struct inflight *infligh
     return false;
 }
 
-static void start(struct core *core, struct inflight *inflight, u32 unit, u64 done)
+PART_OF void start(struct core *core, struct inflight *inflight, u32 unit, u64 done)
 {
     inflight->unit = (u8)unit;
     core->units.bus[done % WHEEL]++;
@@ -93,7 +94,7 @@ static void start(struct core *core, struct inflight *inflight, u32 unit, u64 do
 }
 
 /* Units take instructions from the front of their latch, in order. */
-static void feed(struct core *core, struct core_group *group, u32 pipe)
+PART_OF void feed(struct core *core, struct core_group *group, u32 pipe)
 {
     struct latch *latch = &group->collected[pipe];
     u64 *const free_at = group->unit_free[pipe];
@@ -107,7 +108,7 @@ static void feed(struct core *core, struct core_group *group, u32 pipe)
             core->stats.units.bus_stalls++;
             return;
         }
-        if (output_taken(core, inflight, u, done))
+        if (core->units.bus[done % WHEEL] && output_taken(core, inflight, u, done))
             continue;
         free_at[u] = now + inflight->interval;
         start(core, inflight, u, done);
@@ -120,14 +121,20 @@ static void feed(struct core *core, struct core_group *group, u32 pipe)
     }
 }
 
+PART_OF void feed_group(struct core *core, u32 g)
+{
+    struct core_group *group = &core->collect.group[g];
+    for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
+        feed(core, group, first_bit(pipes));
+    if (!group->collected_pipes)
+        core->collect.collected_groups &= ~(1u << g);
+}
+
 void execute_tick(struct core *core)
 {
-    for (u32 groups = core->collect.collected_groups; groups; groups &= groups - 1) {
-        const u32 g = first_bit(groups);
-        struct core_group *group = &core->collect.group[g];
-        for (u32 pipes = group->collected_pipes; pipes; pipes &= pipes - 1)
-            feed(core, group, first_bit(pipes));
-        if (!group->collected_pipes)
-            core->collect.collected_groups &= ~(1u << g);
-    }
+    if (core->groups == 1)
+        feed_group(core, 0);
+    else
+        for (u32 groups = core->collect.collected_groups; groups; groups &= groups - 1)
+            feed_group(core, first_bit(groups));
 }

@@ -13,7 +13,7 @@
  * Deviation: fetch.width counts instructions, whatever their size in bytes; a fetch never crosses a
  * line.
  */
-#include "core/common/common.h"
+#include "core/common/slots.h"
 #include "core/requests.h"
 
 enum {
@@ -189,7 +189,7 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
             trace_decoded(core, s, inst, count);
     }
     if (to == slot->buffer) /* the buffer has a new head */
-        slot_update(core, s);
+        slot_sort(core, s, slot);
     if (slot->buffered <= slot->limit) /* otherwise it wants none, as while it was decoding */
         fetch_want_more(core, s);
 }
@@ -252,19 +252,17 @@ static bool look_up(struct core *core, u32 s)
         return false;
     }
     struct cache_out out;
-    switch (cache_read(core->fetch.cache, line, core->fetch.line_sectors, s, &out)) {
-    case CACHE_HIT:
+    const enum cache_result result =
+        cache_read(core->fetch.cache, line, core->fetch.line_sectors, s, &out);
+    if (LIKELY(result == CACHE_HIT)) {
         core->fetch.wanting &= ~bit(s);
         decode_push(core, s, inst, NO_INST);
         return true;
-    case CACHE_MISS:
-        send_miss(core, s, line, &out);
-        break;
-    case CACHE_MERGED:
-        break;
-    default: /* refused */
-        return false;
     }
+    if (cache_refuses(result))
+        return false;
+    if (result == CACHE_MISS)
+        send_miss(core, s, line, &out);
     slot->barred |= BARRED_MISSING;
     slot->missed_at = core_cycle(core);
     core->fetch.wanting &= ~bit(s);
@@ -289,6 +287,8 @@ void fetch_reply(struct core *core, u32 mshr)
     const u64 line = cache_mshr_line(core->fetch.cache, mshr);
     cache_fill(core->fetch.cache, mshr, &out);
     while (cache_waiter(core->fetch.cache, mshr, &s)) {
+        if (UNLIKELY(!(core->present >> s & 1))) /* a flipped waiter (live.h) */
+            continue;
         core->slots[s].barred &= (u8)~BARRED_MISSING;
         core->stats.fetch.miss_cycles += core_cycle(core) - core->slots[s].missed_at;
         core->fetch.arrived |= bit(s);

@@ -16,6 +16,7 @@
  *      has no warp.
  */
 #include "core/common/issue_parts.h"
+#include "core/live.h"
 
 static COLD void tell_issued(struct core *core, struct inflight *inflight)
 {
@@ -127,9 +128,10 @@ static COLD void take_interval(struct core *core, const struct inflight *infligh
     core->issue.schedulers[first_bit(core->issue.scheduler_of[s])].free = core_cycle(core) + cycles;
 }
 
-/* Everything that follows from issuing a dynamic instruction, which is filled. */
+/* Everything that follows from issuing a dynamic instruction, which is filled. `plain`: it is the
+ * warp's own, on a core without detours. */
 PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
-                           const struct inst_time *time)
+                           const struct inst_time *time, bool plain)
 {
     struct slot *slot = &core->slots[s];
     HELD(slot);
@@ -140,39 +142,41 @@ PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
     inflight->latency = time->latency;
     inflight->interval = time->interval;
     slot->in_flight++;
-    if (!inflight->injected) {
+    if (plain || !inflight->injected) {
         scoreboard_reserve(core, slot, time);
         core->stats.issue.reservations += time->reserves;
     }
     if (time->pipe == PIPE_MEMORY && inflight->dyn.kind == DYNINST_ACCESS) {
-        inflight->memory_wait = true;
         slot->unacted++;
-        if (time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared)
+        inflight->memory_wait = time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared
+                                    ? WAITS_AS_SCALAR
+                                    : WAITS_AS_VECTOR;
+        if (inflight->memory_wait == WAITS_AS_SCALAR)
             slot->scalar_accesses++;
         else
             slot->vector_accesses++;
     }
-    if (UNLIKELY(core->detours)) {
+    if (!plain && core->detours) {
         compute_specially(core, inflight);
     } else {
         if (inflight->dyn.kind == DYNINST_COMPUTE && dyninst_is_unfinished(&inflight->dyn))
             dyninst_compute(&inflight->dyn);
         collect_push(core, inflight);
     }
-    if (UNLIKELY(core->config.issue->interval > 1))
+    if (!plain && core->config.issue->interval > 1)
         take_interval(core, inflight, s);
 }
 
 void core_issue_dyninst(struct core *core, struct inflight *inflight, u32 s)
 {
-    issue_dyninst(core, inflight, s, &core->times[inflight->dyn.inst]);
+    issue_dyninst(core, inflight, s, &core->times[inflight->dyn.inst], false);
 }
 
 void core_issue_own(struct core *core, struct inflight *inflight, u32 s,
                     const struct inst_time *time)
 {
     assert(inflight->injected);
-    issue_dyninst(core, inflight, s, time);
+    issue_dyninst(core, inflight, s, time, false);
 }
 
 PART_OF void count_issue(struct core *core, const struct dyninst *f, struct slot *slot)
@@ -203,15 +207,16 @@ static inline void pop_buffer(struct slot *slot)
         slot->buffer[i] = slot->buffer[i + 1];
 }
 
-/* The warp has advanced: updates its position, its buffer and its block. */
-PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time)
+/* The warp has advanced to `next`: updates its position, its buffer and its block. */
+PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time, u32 next)
 {
     struct slot *slot = &core->slots[s];
     HELD(slot);
-    slot->at = warp_next(slot->warp);
+    slot->at = next;
     pop_buffer(slot);
     u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
-    if (slot->at != expected && slot->at != NO_INST) /* a waiting warp may yet go straight on */
+    if (slot->at != expected && slot->at != NO_INST && /* a waiting warp may yet go straight on */
+        !(UNLIKELY(slot->derailed) && live_follow(core, s, inst, expected)))
         core->issue.redirected |= bit(s);
     if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
         core->issue.branching |= bit(s);
@@ -229,7 +234,7 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
 
 void core_step(struct core *core, u32 s, u32 inst)
 {
-    step(core, s, inst, &core->times[inst]);
+    step(core, s, inst, &core->times[inst], warp_next(core->slots[s].warp));
 }
 
 void core_issue_group(struct core *core, struct inflight *inflight, u32 s)
@@ -241,8 +246,8 @@ void core_issue_group(struct core *core, struct inflight *inflight, u32 s)
     core_step(core, s, inst);
 }
 
-/* False: no record is free. */
-static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
+/* Issues the head of a slot. False: no record is free. */
+PART_OF bool issue_next(struct core *core, u32 s, bool plain)
 {
     struct slot *slot = &core->slots[s];
     const struct inst_time *time = slot->time;
@@ -250,7 +255,9 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return false;
-    if (UNLIKELY(core->detours & DETOUR_SEAMS)) /* mechanisms may read operands */
+    if (plain) /* the scoreboard guards the results */
+        dyninst_execute(&inflight->dyn, slot->warp, inst);
+    else if (core->detours & DETOUR_OPERANDS)
         dyninst_issue(&inflight->dyn, slot->warp, inst);
     else
         dyninst_start(&inflight->dyn, slot->warp, inst);
@@ -261,9 +268,20 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
         return true;
     }
     count_issue(core, &inflight->dyn, slot);
-    issue_dyninst(core, inflight, s, time);
-    step(core, s, inst, time);
+    issue_dyninst(core, inflight, s, time, plain);
+    step(core, s, inst, time,
+         LIKELY(inflight->dyn.committed) ? warp_next_straight(slot->warp) : warp_next(slot->warp));
     return true;
+}
+
+static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
+{
+    return issue_next(core, s, false);
+}
+
+static __attribute__((noinline)) bool issue_plainly(struct core *core, u32 s)
+{
+    return issue_next(core, s, true);
 }
 
 /* ---- for pipelines that choose an instruction's unit themselves ---- */
@@ -283,7 +301,7 @@ static void moved(struct core *core, u32 s, u32 inst)
 
 static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
 {
-    if (UNLIKELY(core->detours & DETOUR_SEAMS))
+    if (UNLIKELY(core->detours & DETOUR_OPERANDS))
         dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
     else
         dyninst_start(&inflight->dyn, core->slots[s].warp, inst);
@@ -298,7 +316,7 @@ bool core_issue_direct(struct core *core, struct inflight *inflight, u32 s, u32 
 {
     if (!start(core, inflight, s, inst))
         return false;
-    issue_dyninst(core, inflight, s, &core->times[inst]);
+    issue_dyninst(core, inflight, s, &core->times[inst], false);
     moved(core, s, inst);
     return true;
 }
@@ -496,8 +514,10 @@ u64 core_ready(const struct core *core, u32 scheduler)
     return ready_slots(core, scheduler);
 }
 
-PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
+/* A scheduler's turn. `plain`: as in issue_turns. */
+PART_OF void take_turn(struct core *core, u32 scheduler, bool plain)
 {
+    const bool hooked = !plain && core->hooks.seams;
     end_idle_of_all(core, scheduler);
     if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
         core->stats.issue.slots++;
@@ -510,9 +530,7 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
     bool issued = false;
     if (s != CORE_WARPS)
-        issued = hooked || core->config.issue->per_warp > 1
-                     ? issue_several(core, s, group_of(core, scheduler))
-                     : issue_head(core, s);
+        issued = plain ? issue_plainly(core, s) : issue_several(core, s, group_of(core, scheduler));
     if (!issued) {
         rest(core, scheduler, ready, reason_with(core, scheduler, held, 0));
         return;
@@ -520,11 +538,6 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool hooked)
     core->stats.issue.slots++;
     core->stats.issue.issued++;
     core->issue.schedulers[scheduler].last = s;
-}
-
-static __attribute__((noinline)) void take_turn_hooked(struct core *core, u32 scheduler)
-{
-    take_turn(core, scheduler, true);
 }
 
 COLD void issue_wait_turn(struct core *core, u32 scheduler)
@@ -538,18 +551,14 @@ COLD void issue_wait_turn(struct core *core, u32 scheduler)
         schedule_pass(core, scheduler, 1);
 }
 
-PART_OF void run_scheduler(struct core *core, u32 scheduler)
+PART_OF void run_scheduler(struct core *core, u32 scheduler, bool plain)
 {
     if (core->issue.asleep >> scheduler & 1)
         return;
-    if (UNLIKELY(core->issue.schedulers[scheduler].free > core_cycle(core))) {
+    if (!plain && core->issue.schedulers[scheduler].free > core_cycle(core))
         issue_wait_turn(core, scheduler);
-        return;
-    }
-    if (UNLIKELY(core->hooks.seams))
-        take_turn_hooked(core, scheduler);
     else
-        take_turn(core, scheduler, false);
+        take_turn(core, scheduler, plain);
 }
 
 PART_OF void prepare(struct core *core)
@@ -568,15 +577,24 @@ void issue_prepare(struct core *core)
     prepare(core);
 }
 
-void issue_turns(struct core *core, u32 first)
+PART_OF void run_schedulers(struct core *core, u32 first, bool plain)
 {
     const u32 n = core->config.issue->schedulers;
     prepare(core);
     u32 scheduler = first;
     do {
-        run_scheduler(core, scheduler);
+        run_scheduler(core, scheduler, plain);
         scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
     } while (scheduler != first && !core->stopped);
     for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
         core->issue.idle[scheduler].since++; /* the launch stopped before their turn */
+}
+
+/* Compiled twice: the plain way has no detours, and a turn is one instruction and one cycle. */
+void issue_turns(struct core *core, u32 first)
+{
+    if (LIKELY(core->issue.one_each && !core->detours))
+        run_schedulers(core, first, true);
+    else
+        run_schedulers(core, first, false);
 }

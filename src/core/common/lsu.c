@@ -117,16 +117,38 @@ static bool is_readonly(const struct core *core, const struct dyninst *f)
     return core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
 }
 
+/* Whether the instruction itself asks to bypass the L1; volatile accesses must see what other cores
+ * store. */
+static bool is_far(const struct dyninst *f)
+{
+    return f->code->mods & (MOD_VOLATILE | MOD_FAR);
+}
+
 /* The line size for coalescing: a transaction lies in one line of the cache that it goes to, and in
- * one line of the L2, which receives it when no cache does. */
+ * one line of the L2, which receives it when no cache does. Loads that only the L2 serves fetch
+ * sectors (CUDA programming guide, compute capability 2.x: 32-byte transactions). */
 static u32 transaction_line(const struct core *core, const struct dyninst *f)
 {
     const struct lsu_params *p = core->config.lsu;
+    const bool l2_only = !core->config.l1d->global || (f->global && is_far(f));
     u32 line = MIN(core->config.l1d->line_bytes, core->config.l2_line_bytes);
     if (f->atomic || p->coalesce == COALESCE_SECTOR ||
-        (!core->config.l1d->global && p->coalesce == COALESCE_LINE && !f->stores))
+        (l2_only && p->coalesce == COALESCE_LINE && !f->stores))
         return SECTOR_BYTES;
     return is_readonly(core, f) ? MIN(line, core->config.readonly->line_bytes) : line;
+}
+
+/* In the order of addresses, neighbours are in different banks of the L1 and leave together. (In that
+ * of lanes, lanes that address the same sector of different lines would follow each other.) */
+static void sort_by_address(struct transaction *list, u32 count)
+{
+    for (u32 i = 1; i < count; i++) {
+        const struct transaction moved = list[i];
+        u32 at = i;
+        for (; at && list[at - 1].line > moved.line; at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
 }
 
 /* Makes the list of transactions of the access at the head. */
@@ -151,6 +173,8 @@ static void make_list(struct core *core, struct inflight *inflight)
             coalesce(rule, lsu->list_bytes, dyninst_second(f), f->global, f->bytes, f->stores,
                      lsu->list, &lsu->count);
     }
+    if (core->config.l1d->banks > 1 && !f->atomic)
+        sort_by_address(lsu->list, lsu->count);
     if (UNLIKELY(inflight->silent) && f->stores)
         lsu->count = 0;
     core->stats.lsu.transactions += lsu->count;
@@ -246,7 +270,8 @@ static bool start_current(struct core *core, struct inflight *inflight)
     return true;
 }
 
-/* Sends a transaction on its way. False: there is no room. */
+/* Sends a transaction on its way; *banks: what this cycle's transactions have used, one of each bank
+ * of the L1 and one that bypasses it. False: there is no room. */
 static __attribute__((noinline)) bool send_transaction(struct core *core, struct inflight *inflight,
                                                        const struct transaction *t, u64 *banks)
 {
@@ -254,10 +279,8 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     const struct l1d_params *l1 = core->config.l1d;
     const struct dyninst *f = &inflight->dyn;
     const bool readonly = is_readonly(core, f);
-    /* volatile accesses must see what other cores store */
-    const bool far = f->code->mods & (MOD_VOLATILE | MOD_FAR);
     const bool cached =
-        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !far));
+        !f->atomic && (readonly || (lsu->list_local ? l1->local : l1->global && !is_far(f)));
     const u32 latency = readonly ? core->config.readonly->latency : l1->latency;
     const u32 b = readonly ? READONLY_PIPE : (u32)(t->line / SECTOR_BYTES) % l1->banks;
     lsu->wanted_pipe = 0;
@@ -267,7 +290,7 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
         lsu->wanted_pipe = f->constant ? 0 : bit(b);
         return false;
     }
-    if (cached ? *banks >> b & 1 : !queue_room(core))
+    if (*banks >> (cached ? b : DIRECT_BANK) & 1 || (!cached && !queue_room(core)))
         return false;
     struct lsu_request *request = lsu_request_take(lsu);
     if (!request)
@@ -299,11 +322,11 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     }
     if (request->kind == REQUEST_ATOMIC)
         lsu->atomics[lsu->atomic_count++] = index;
+    *banks |= bit(cached ? b : DIRECT_BANK);
     if (!cached) {
         queue_push(core, index);
         return true;
     }
-    *banks |= bit(b);
     pipe_push(core, b, index, latency);
     return true;
 }

@@ -17,7 +17,8 @@ enum {
     READONLY_PIPE = BANKS, /* the pipe of the read-only cache, in addition to those of the L1's
                             * banks */
     SUPPLY_PIPE,           /* loads that a mechanism supplies (lsu_seams.c): never refused */
-    PIPE_COUNT
+    PIPE_COUNT,
+    DIRECT_BANK = PIPE_COUNT /* among banks used in a cycle: the way past the caches */
 };
 
 /* Entries of the queue to the network: a request's number; or a miss, sectors << 16 | MSHR, with

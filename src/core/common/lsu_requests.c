@@ -32,6 +32,7 @@ void lsu_create(struct core *core)
     const struct core_config *c = &core->config;
     struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
     struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
+    l1d.write_allocate = c->l1d->write_allocate;
     constant.passing = !c->constant->keeps;
     struct cache_config readonly = CACHE_CONFIG(c->readonly, WRITE_EVICT);
     lsu->l1d = cache_create(&l1d, (struct cache_counters *)&core->stats.l1d);
@@ -110,6 +111,14 @@ struct requester lsu_requester(const struct core *core, u32 request)
 {
     const struct lsu_request *waits = &core->lsu.unit->requests[request];
     return requester_of(core, waits->slot, waits->inst, REQUESTER_ACCESS);
+}
+
+struct inflight *core_reader(struct core *core, enum packet_client which, u32 waiter)
+{
+    if (which == CLIENT_FETCH)
+        return NULL;
+    return core_inflight(
+        core, which == CLIENT_CONSTANT ? waiter : core->lsu.unit->requests[waiter].inflight);
 }
 
 /* ---- finished instructions ---- */
@@ -243,10 +252,10 @@ static COLD bool stays(struct core *core, struct lsu_request *request, u64 line,
     return true;
 }
 
-/* A load has evicted a dirty line of local memory: its stores go to memory. They count as stores of
- * the load's warp, which leaves only when they are acknowledged; in GPGPU-Sim no warp waits for
+/* An access has evicted a dirty line of local memory: its stores go to memory. They count as stores of
+ * the access's warp, which leaves only when they are acknowledged; in GPGPU-Sim no warp waits for
  * them. A dirty line that is evicted by a prefetch without a waiting load is not written. */
-static COLD void send_victim(struct core *core, const struct lsu_request *load,
+static COLD void send_victim(struct core *core, const struct lsu_request *access,
                              const struct cache_out *out)
 {
     struct lsu *lsu = core->lsu.unit;
@@ -255,11 +264,11 @@ static COLD void send_victim(struct core *core, const struct lsu_request *load,
         .line = out->victim,
         .bytes = core->config.l1d->line_bytes,
         .sectors = out->victim_sectors,
-        .slot = load->slot,
+        .slot = access->slot,
         .kind = REQUEST_STORE,
         .full = true,
         .local = true,
-        .inst = load->inst,
+        .inst = access->inst,
     };
     store_sent(core, request);
     if (lsu->content)
@@ -294,6 +303,8 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
             return true;
         const enum cache_result result = cache_write(lsu->l1d, line, sectors, request->full, &out);
         queue_push(core, index);
+        if (UNLIKELY(out.victim_sectors))
+            send_victim(core, request, &out);
         if (seen)
             looked_up(core, request, line, sectors, result, &out);
         return true;

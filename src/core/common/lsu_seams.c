@@ -74,9 +74,9 @@ void lsu_seams_access(struct core *core, const struct lsu_request *request, u64 
     if (!access.store) {
         access.missing = out->missing;
         access.prefetched = out->prefetched;
-        if (result == CACHE_MISS)
-            lsu_seams_evicted(core, access.cache, out);
     }
+    if (result == CACHE_MISS)
+        lsu_seams_evicted(core, access.cache, out);
     if (core_hooked(core, SEAM_L1_ACCESS))
         hooks_l1_access(core, &access);
 }

@@ -47,6 +47,7 @@ static void issue_begin(struct core *core)
     struct issue_stage *issue = &core->issue;
     issue->asleep = issue->idle_set = 0;
     issue->greedy = schedule_is_greedy(core);
+    issue->one_each = core->config.issue->per_warp == 1 && core->config.issue->interval == 1;
     /* rr passes the turn in every cycle, and some mechanisms must be called in every cycle */
     issue->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
     for (u32 i = 0; i < core->config.issue->schedulers; i++) {

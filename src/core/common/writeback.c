@@ -8,6 +8,7 @@
  */
 #include "core/common/content.h"
 #include "core/common/slots.h"
+#include "core/live.h"
 
 /* ---- with mechanisms that change `places` ---- */
 
@@ -168,7 +169,7 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
     if (!inflight->injected)
         scoreboard_release(core, slot, time);
     if (inflight->memory_wait) {
-        if (time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared)
+        if (inflight->memory_wait == WAITS_AS_SCALAR)
             slot->scalar_accesses--;
         else
             slot->vector_accesses--;
@@ -224,7 +225,8 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool cou
 {
     const struct inst_time *time = inflight->time;
     claim_banks(core, inflight, time);
-    dyninst_commit(&inflight->dyn);
+    if (!inflight->dyn.committed)
+        dyninst_commit(&inflight->dyn);
     if (counts && inflight->counted)
         waitcnt_settle(core, inflight);
     settle(core, inflight, time);
@@ -242,6 +244,10 @@ static __attribute__((noinline)) void retire_specially(struct core *core, struct
         core->detours & DETOUR_SEAMS ? retire_hooked : retire_counted;
     if (UNLIKELY(core->detours & DETOUR_CONTENT))
         core_content_take(core, inflight);
+    if (UNLIKELY(inflight->astray)) {
+        live_retire(core, inflight, retire);
+        return;
+    }
     if (core->issue.by_waitcnt && inflight->counted)
         waitcnt_retire(core, inflight, retire);
     else

@@ -163,6 +163,7 @@ void miaow_alu_start(struct core *core, struct inflight *inflight, u32 u)
     assert(unit->comes_at == UINT64_MAX);
     miaow_of(core)->working |= 1u << u;
     inflight->unit = (u8)(u % UNIT_SIMF);
+    unit->began = core_cycle(core);
     unit->free_at = core_cycle(core) + TO_FIRST_PASS + cycles;
     unit->comes_at = unit->free_at + TO_RESULTS;
     unit->coming = inflight->index;

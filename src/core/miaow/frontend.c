@@ -100,6 +100,7 @@ void miaow_goto(struct core *core, u32 s, u32 inst)
     p->feed_inst = inst;
     p->fresh = true;
     p->half = false;
+    p->derail_in = 0;
 }
 
 /* ---- steps of a cycle ---- */
@@ -200,6 +201,8 @@ static void feed(struct core *core)
     p->held--;
     p->reserved--;
     count_words(miaow, s, &core->config);
+    if (UNLIKELY(p->derail_in) && !--p->derail_in)
+        miaow_derail(core, s);
 }
 
 /* A word arrives at its queue, unless its warp was redirected in the meantime. */
@@ -338,7 +341,7 @@ enum {
 
 static const char *lacks(const struct mechanism *m, const void *params)
 {
-    const u32 missing = mechanism_seams(m, params) & ~(u32)SERVED;
+    const u32 missing = mechanism_seams(m, params) & ~((u32)SERVED | m->optional);
     if (missing)
         return seam_name((enum seam)first_bit(missing));
     return m->stuck   ? "stuck" /* it holds warps back */

@@ -112,9 +112,20 @@ void miaow_issue_release(struct core *core)
 
 /* ---- from decode ---- */
 
+/* With live state: whether the warp can execute anything. One that waits or has ended cannot, even if
+ * a flipped bit says that it has an instruction, which is lost then. */
+static inline bool can_run(const struct core *core, u32 s)
+{
+    const struct warp *warp = core->slots[s].warp;
+    return LIKELY(!core->config.live) || (core->present >> s & 1 && !core->slots[s].ended &&
+                                          warp->state == WARP_READY && warp->current != NO_PATH);
+}
+
 /* Executes an instruction without a unit. */
 static void act(struct core *core, u32 s, u32 inst)
 {
+    if (!can_run(core, s))
+        return;
     struct inflight *inflight = inflight_take(core);
     if (!inflight) {
         miaow_of(core)->moved = true; /* it is tried again */
@@ -200,6 +211,10 @@ void miaow_issue_issue(struct core *core)
     struct miaow *miaow = miaow_of(core);
     const u32 s = miaow->chosen_slot, unit = miaow->chosen_unit, inst = miaow->slots[s].entry;
     const struct inst_time *time = &core->times[inst];
+    if (!can_run(core, s)) {
+        miaow->valid &= ~bit(s);
+        return;
+    }
     struct inflight *inflight = inflight_take(core);
     assert(inflight); /* there are more than units and queues could hold */
     miaow_trace(core, TRACE_ISSUE, s, inst, unit_place(unit));

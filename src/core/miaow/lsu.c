@@ -22,8 +22,11 @@
  * to four words. Assumed for what it lacks: two elements at two addresses are two rows; LDS atomics
  * access each word twice; global atomics go through the common load/store unit to the L2 while this
  * unit waits.
+ *
+ * With live state (core/live.h) the access takes effect with its first row: until then, addresses of
+ * lanes that have not been requested, data of a store, and loaded data can be flipped.
  */
-#include "core/miaow/miaow.h"
+#include "core/miaow/live.h"
 #include <stdlib.h>
 
 enum {
@@ -53,7 +56,9 @@ struct miaow_lsu {
     bool writes; /* its rows go to registers */
     bool scalar;
     u8 last_load; /* AT_LSUV, AT_LSUS, or AT_LSU: none yet */
+    bool acts;    /* with live state: the access takes effect with its first row */
     u32 row, rows;
+    u32 flips[MAX_LANES];      /* bits of loaded data that are flipped before that */
     u32 row_cycles[MOST_ROWS]; /* from the write of one row to that of the next */
     struct near_cache *cache;  /* NULL: no cache */
     u64 row_at;                /* cycle in which the next row is written */
@@ -256,11 +261,26 @@ void miaow_lsu_start(struct core *core, struct inflight *inflight)
     }
     core->stats.lsu.instructions++;
     if (f->kind == DYNINST_ACCESS) {
-        if (!lsu_act(core, inflight))
+        lw->acts = core->config.live;
+        if (!lw->acts && !lsu_act(core, inflight))
             return;
         count_access(core, f);
     }
     plan(core, lw, inflight);
+}
+
+/* With live state: the access takes effect. All lanes do so together; the unit serves one access at
+ * a time, so nothing can come in between. False: it has faulted. */
+static COLD bool act_late(struct core *core, struct miaow_lsu *lw, struct inflight *inflight)
+{
+    struct dyninst *f = &inflight->dyn;
+    lw->acts = false;
+    if (!lsu_act(core, inflight))
+        return false;
+    for (u32 lane = 0; f->loads && f->dst_rows[0] && lane < core->config.core->warp_size; lane++)
+        f->dst[0][lane] ^= lw->flips[lane];
+    memset(lw->flips, 0, sizeof lw->flips);
+    return true;
 }
 
 /*
@@ -346,6 +366,9 @@ void miaow_lsu_tick(struct core *core)
         watch_atomic(core, lw);
         return;
     }
+    if (UNLIKELY(lw->acts) && lw->row_at == now &&
+        !act_late(core, lw, core_inflight(core, lw->inflight)))
+        return;
     if (lw->row_at == now)
         write_row(core, lw, core_inflight(core, lw->inflight));
     else if (lw->done_at == now)
@@ -360,4 +383,66 @@ u64 miaow_lsu_due(const struct core *core)
     if (lw->free_at >= now)
         due = MIN(due, lw->free_at);
     return lw->atomic ? now : due;
+}
+
+/* ---- visitors ---- */
+
+/* The access that has not taken effect; NULL: none. */
+static struct inflight *pending_access(struct core *core)
+{
+    const struct miaow_lsu *lw = core && core->exec ? miaow_of(core)->lsu : NULL;
+    return lw && lw->acts ? core_inflight(core, lw->inflight) : NULL;
+}
+
+/* Whether the word of a lane has been requested. */
+static bool requested(const struct core *core, u32 lane)
+{
+    const struct miaow_lsu *lw = miaow_of(core)->lsu;
+    const u64 begun = lw->row_at + 1 - lw->row_cycles[0];
+    const u64 since = core_cycle(core) > begun ? core_cycle(core) - begun : 0;
+    return lane < since / (core->config.miaow->memory_cycles + 1);
+}
+
+void miaow_visit_addresses(struct state_walk *walk, const struct state_row *row, void *owner,
+                           u64 entry)
+{
+    struct core *core = owner;
+    const u32 lane = (u32)entry;
+    struct inflight *inflight = pending_access(core);
+    struct dyninst *f = inflight && !inflight->dyn.scalar ? &inflight->dyn : NULL;
+    const bool waits = f && f->lanes >> lane & 1 && !requested(core, lane);
+    u64 address = waits ? dyninst_addresses(f)[lane] : 0;
+    if (walk_entry(walk, waits) && walk_field(walk, &address, row->bits) && waits)
+        walk->dead = !live_readdress(f, lane, address);
+}
+
+void miaow_visit_data(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    const u32 lane = (u32)entry;
+    struct inflight *inflight = pending_access(core);
+    struct dyninst *f = inflight && !inflight->dyn.scalar ? &inflight->dyn : NULL;
+    u32 *word = NULL;
+    if (f && f->lanes >> lane & 1 && f->stores && f->plan->vectors >> 1 & 1)
+        word = requested(core, lane) ? NULL : f->src[1] + lane;
+    else if (f && f->lanes >> lane & 1 && f->loads)
+        word = requested(core, lane) ? &miaow_of(core)->lsu->flips[lane] : NULL;
+    if (walk_entry(walk, word))
+        walk_words(walk, word, row->bits / 32);
+}
+
+void miaow_visit_masks(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct inflight *inflight = pending_access(core);
+    struct dyninst *f = inflight && !inflight->dyn.scalar ? &inflight->dyn : NULL;
+    u64 lanes = f ? f->lanes : 0;
+    const u64 before = lanes;
+    if (!walk_entry(walk, f) || !walk_field(walk, &lanes, row->bits) || !f)
+        return;
+    walk->dead = !lanes || requested(core, first_lane(lanes ^ before));
+    if (walk->dead)
+        return;
+    f->lanes = f->writes = lanes;
+    walk->dead = !live_redo(f);
 }

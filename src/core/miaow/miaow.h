@@ -79,8 +79,10 @@ struct miaow_slot {
     u32 entry;             /* the instruction at issue */
     u16 reserved, held;    /* queue entries with a word present or in flight; with a word present */
     u8 in_flight;
-    bool fresh; /* the next fetched word is the first after a redirect */
-    bool half;  /* the next word is the second of an instruction */
+    u16 derail_in; /* not 0: after this many words of its queue, because the fetch PC was flipped, */
+    u64 derail_to; /* the next one is from this byte offset */
+    bool fresh;    /* the next fetched word is the first after a redirect */
+    bool half;     /* the next word is the second of an instruction */
 };
 
 /* The counter that determines the length of a floating-point unit's passes, at the start of a
@@ -91,6 +93,7 @@ struct miaow_counter {
 };
 
 struct miaow_unit {
+    u64 began;    /* cycle in which its last instruction issued */
     u64 free_at;  /* cycle from which it accepts an instruction */
     u64 comes_at; /* cycle in which a result enters its queue; UINT64_MAX: none is in flight */
     u16 coming;
@@ -161,6 +164,9 @@ static inline u64 *miaow_ring(struct miaow *miaow, u64 *ring, u64 cycle)
 /* A warp was redirected or has ended: discards its words. */
 void miaow_reset_queue(struct core *core, u32 slot);
 void miaow_goto(struct core *core, u32 slot, u32 inst);
+
+/* live.c: a wavefront's queue goes on with the word of a flipped PC. */
+void miaow_derail(struct core *core, u32 slot);
 
 /* miaow/issue.c */
 void miaow_issue_begin(struct core *core);

@@ -4,9 +4,9 @@
  * once for each such unit.
  *
  * Widths follow from parameters where those of the RTL do; others are the RTL's own and are named
- * below. An element is LIVE if the model holds its bits and acts on them, and COUNTED if it holds
- * something else instead: instructions are numbers here, not words, and what a wavefront received
- * at dispatch belongs to its slot.
+ * below. An element is live if it names a visitor (miaow/live.h): the model holds its bits and can flip
+ * them. Of the others the model holds something else instead: instructions are numbers here, not
+ * words, and what a wavefront received at dispatch belongs to its slot.
  *
  * Flip-flops that nothing reads are left out where the published counts leave them out: in vector
  * units, 16 bits of an immediate and the flags of floating-point lanes.
@@ -15,7 +15,8 @@
  *  - Sizes are those of the RTL, although the registers inside floating-point lanes belong to one
  *    implementation (OpenRISC's FPU): another latency means another unit, of unknown size.
  */
-#include "core/miaow/miaow.h"
+#include "core/miaow/live.h"
+#include "ir/scalars.h"
 
 enum {
     WORD_BITS = 32,
@@ -31,6 +32,8 @@ struct module {
     struct state_list *list;
     const char *unit;
     u64 copies; /* modules per core */
+    const struct core_config *machine;
+    u32 which; /* for visitors */
 };
 
 /* Widths of names and addresses. */
@@ -56,9 +59,19 @@ static struct names names_of(const struct core_config *machine)
 }
 
 static void live(const struct module *module, const char *name, u64 entries, u32 bits,
-                 const char *help)
+                 state_visit_fn *visit, const char *help)
 {
-    state_flops(module->list, module->unit, name, module->copies * entries, bits, STATE_LIVE, help);
+    state_flops(module->list, module->unit, name, module->copies * entries, bits, STATE_COUNTED,
+                help);
+    state_visit(module->list, visit, module->which, module->machine);
+}
+/* One of several rows that share a visitor. */
+static void live_one(const struct module *module, const char *name, u64 entries, u32 bits,
+                     state_visit_fn *visit, u32 which, const char *help)
+{
+    struct module one = *module;
+    one.which = which;
+    live(&one, name, entries, bits, visit, help);
 }
 
 static void counted(const struct module *module, const char *name, u64 entries, u32 bits,
@@ -70,47 +83,50 @@ static void counted(const struct module *module, const char *name, u64 entries, 
 
 static void fetch_state(struct state_list *list, const struct core_config *machine)
 {
-    const struct module fetch = {list, "fetch", 1};
+    const struct module fetch = {list, "fetch", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, size = state_index_bits(names.group_warps);
-    live(&fetch, "pc", warps, PC_BITS + 1, "next PC of each warp; whether it starts a stretch");
-    live(&fetch, "vacant", warps, 1, "free warp slots");
+    live(&fetch, "pc", warps, PC_BITS + 1, miaow_visit_pc,
+         "next PC of each warp; whether it starts a stretch");
+    counted(&fetch, "vacant", warps, 1, "free warp slots");
     counted(&fetch, "tags", warps, TAG_BITS, "the dispatcher's number of each warp");
     counted(&fetch, "groups", warps, 1 + GROUP_TAG_BITS + names.warp + size,
             "blocks: tag, number and warps");
     counted(&fetch, "dispatched", 1, 1 + TAG_BITS + names.warp + PC_BITS + names.bases + size,
             "the warp that arrives");
-    live(&fetch, "turn", 1, names.warp, "the warp with the highest priority");
-    live(&fetch, "request", 1, names.warp, "the warp fetched for last");
+    live(&fetch, "turn", 1, names.warp, miaow_visit_fetch_turn,
+         "the warp with the highest priority");
+    counted(&fetch, "request", 1, names.warp, "the warp fetched for last");
 }
 
 static void pool_state(struct state_list *list, const struct core_config *machine)
 {
-    const struct module miaow = {list, "wavepool", 1};
+    const struct module miaow = {list, "wavepool", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, queue = machine->miaow->queue;
-    live(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
-         "the word that arrives from the instruction buffer");
+    counted(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
+            "the word that arrives from the instruction buffer");
     counted(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS,
             "queues: instruction words and their PCs");
-    live(&miaow, "places", warps, 3 * state_index_bits(queue),
-         "pointers of each queue: next word to feed, to arrive, to request");
+    counted(&miaow, "places", warps, 3 * state_index_bits(queue),
+            "pointers of each queue: next word to feed, to arrive, to request");
     counted(&miaow, "bases", warps, names.bases,
             "bases of each warp's registers and shared memory");
-    live(&miaow, "valid", warps, 1, "running warps");
-    live(&miaow, "hungry", warps, 1, "warps with room in the issue stage");
+    live_one(&miaow, "valid", warps, 1, miaow_visit_set, SET_RUNNING, "running warps");
+    live_one(&miaow, "hungry", warps, 1, miaow_visit_set, SET_HUNGRY,
+             "warps with room in the issue stage");
 }
 
 static void decode_state(struct state_list *list, const struct core_config *machine)
 {
-    const struct module decode = {list, "decode", 1};
+    const struct module decode = {list, "decode", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
-    live(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
-         "the word being decoded");
+    counted(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
+            "the word being decoded");
     counted(&decode, "halves", warps, WORD_BITS + PC_BITS,
             "first words of two-word instructions, and their PCs");
-    live(&decode, "half", warps, 1, "their valid bits");
+    live(&decode, "half", warps, 1, miaow_visit_half, "their valid bits");
 }
 
 /* The instruction that a warp has at issue: four sources and two destinations of up to four words,
@@ -132,12 +148,14 @@ static void scoreboard_state(const struct module *issue, const struct core_confi
         OPERAND_WORDS = 4 + 2 + 2 + 4 + 4 + 2 /* most words of sources and destinations */
     };
     const struct core_params *core = machine->core;
-    live(issue, "vector_busy", core->registers / core->warp_size, 1,
+    live(issue, "vector_busy", core->registers / core->warp_size, 1, miaow_visit_vector_busy,
          "a busy bit for each vector register");
-    live(issue, "scalar_busy", core->scalar_registers, 1, "a busy bit for each scalar register");
-    live(issue, "special_busy", core->warps, SPECIAL, "busy bits of EXEC, VCC, SCC and M0");
-    live(issue, "clear", core->warps, OPERAND_WORDS, "ready bits of operand words");
-    live(issue, "special_clear", core->warps, SPECIAL, "ready bits of EXEC, VCC, SCC and M0");
+    live(issue, "scalar_busy", core->scalar_registers, 1, miaow_visit_scalar_busy,
+         "a busy bit for each scalar register");
+    live(issue, "special_busy", core->warps, SPECIAL, miaow_visit_special_busy,
+         "busy bits of EXEC, VCC, SCC and M0");
+    counted(issue, "clear", core->warps, OPERAND_WORDS, "ready bits of operand words");
+    counted(issue, "special_clear", core->warps, SPECIAL, "ready bits of EXEC, VCC, SCC and M0");
 }
 
 static void issue_state(struct state_list *list, const struct core_config *machine)
@@ -148,39 +166,44 @@ static void issue_state(struct state_list *list, const struct core_config *machi
          * decode, and completion signals of units. */
         INPUT = 26 + 2 * 2 + 4 * 2 + 6 * 8 + 9 * 3 + 10 * 2 + 13 * 3 + 14 * 3 + 16 * 2 + 32 * 3
     };
-    const struct module issue = {list, "issue", 1};
+    const struct module issue = {list, "issue", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
     counted(&issue, "input", 1, INPUT, "inputs from decode and from the units");
     counted(&issue, "entries", warps, entry_bits(&names), "the next instruction of each warp");
-    live(&issue, "valid", warps, 1, "valid bits of these instructions");
-    live(&issue, "classes", warps, CLASSES, "the unit kind of these instructions");
+    live_one(&issue, "valid", warps, 1, miaow_visit_set, SET_VALID,
+             "valid bits of these instructions");
+    counted(&issue, "classes", warps, CLASSES, "the unit kind of these instructions");
     scoreboard_state(&issue, machine);
     live(&issue, "in_flight", warps, state_index_bits(machine->miaow->in_flight + 1),
-         "instructions of each warp in the scalar and vector units");
-    live(&issue, "memory_wait", warps, 1, "warps with a memory access in flight");
-    live(&issue, "branching", warps, 1, "warps with an unresolved branch");
-    live(&issue, "parked", warps, 1, "warps at a barrier");
-    live(&issue, "halted", warps, 1, "warps whose end has been decoded");
+         miaow_visit_in_flight, "instructions of each warp in the scalar and vector units");
+    live_one(&issue, "memory_wait", warps, 1, miaow_visit_set, SET_MEMORY_WAIT,
+             "warps with a memory access in flight");
+    counted(&issue, "branching", warps, 1, "warps with an unresolved branch");
+    live_one(&issue, "parked", warps, 1, miaow_visit_set, SET_PARKED, "warps at a barrier");
+    counted(&issue, "halted", warps, 1, "warps whose end has been decoded");
     counted(&issue, "groups", warps, warps + names.group_warps,
             "warps of each block, for barriers");
-    live(&issue, "left", warps, 2, "warps whose entry, or branch, was removed in the last cycle");
-    live(&issue, "ready", 1, warps * CLASSES + UNITS,
+    counted(&issue, "left", warps, 2,
+            "warps whose entry, or branch, was removed in the last cycle");
+    live(&issue, "ready", 1, warps * CLASSES + UNITS, miaow_visit_ready,
          "ready warps and units, as seen by the arbiters");
-    live(&issue, "last", CLASSES + 1, names.warp,
-         "the warp chosen last for each kind of unit, and the warp that ended last");
-    live(&issue, "turn", 1, state_index_bits(CLASSES), "the kind of unit chosen last");
-    live(&issue, "chosen", 1, names.warp + UNITS + 1, "the chosen warp and unit");
+    counted(&issue, "last", CLASSES + 1, names.warp,
+            "the warp chosen last for each kind of unit, and the warp that ended last");
+    live(&issue, "turn", 1, state_index_bits(CLASSES), miaow_visit_class_turn,
+         "the kind of unit chosen last");
+    counted(&issue, "chosen", 1, names.warp + UNITS + 1, "the chosen warp and unit");
 }
 
 static void exec_state(struct state_list *list, const struct core_config *machine)
 {
-    const struct module exec = {list, "exec", 1};
+    const struct module exec = {list, "exec", 1, machine, 0};
     u32 warps = machine->core->warps, lanes = machine->core->warp_size;
-    live(&exec, "exec", warps, lanes, "active lanes of each warp");
-    live(&exec, "vcc", warps, lanes, "VCC of each warp");
-    live(&exec, "m0", warps, WORD_BITS, "M0 of each warp");
-    live(&exec, "scc", warps, 1, "SCC of each warp");
+    live_one(&exec, "exec", warps, lanes, miaow_visit_scalar, SCALAR_EXEC,
+             "active lanes of each warp");
+    live_one(&exec, "vcc", warps, lanes, miaow_visit_scalar, SCALAR_VCC, "VCC of each warp");
+    live_one(&exec, "m0", warps, WORD_BITS, miaow_visit_scalar, SCALAR_M0, "M0 of each warp");
+    live_one(&exec, "scc", warps, 1, miaow_visit_scalar, SCALAR_SCC, "SCC of each warp");
 }
 
 static void scalar_state(struct state_list *list, const struct core_config *machine)
@@ -188,17 +211,17 @@ static void scalar_state(struct state_list *list, const struct core_config *mach
     enum {
         CONTROL = 32 + 2 + 2 + 11 /* operation; words of EXEC and VCC; destinations, branches */
     };
-    const struct module salu = {list, "salu", 1};
+    const struct module salu = {list, "salu", 1, machine, 0};
     u32 name = names_of(machine).warp;
-    live(&salu, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
+    counted(&salu, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
     counted(&salu, "instruction", 1,
             1 + name + 3 * OPERAND_BITS + 16 + WORD_BITS + OPCODE_BITS + PC_BITS,
             "first stage: the issued instruction");
     counted(&salu, "control", 1, OPERAND_BITS + name + PC_BITS + CONTROL,
             "second stage: the operation");
-    live(&salu, "operands", 1, 4 * 64 + 1, "second stage: sources, EXEC, VCC and SCC");
-    live(&salu, "result", 1, 3 * 64 + 1 + OPERAND_BITS + name + PC_BITS + 13,
-         "third stage: result, EXEC and VCC, and their destinations");
+    counted(&salu, "operands", 1, 4 * 64 + 1, "second stage: sources, EXEC, VCC and SCC");
+    counted(&salu, "result", 1, 3 * 64 + 1 + OPERAND_BITS + name + PC_BITS + 13,
+            "third stage: result, EXEC and VCC, and their destinations");
 }
 
 /* State of both kinds of vector units. `start`: bits that start a lane's operation. */
@@ -217,15 +240,16 @@ static void vector_state(const struct module *unit, const struct core_config *ma
     counted(unit, "instruction", 1,
             1 + names.warp + PC_BITS + OPCODE_BITS + WORD_BITS + 2 * OPERAND_BITS,
             "the issued instruction");
-    live(unit, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
+    counted(unit, "special", 1, SPECIAL_READ, "EXEC, VCC, M0 and SCC as read");
     counted(unit, "selects", 3, SELECT + CONSTANT, "operand sources; constants");
-    live(unit, "pass", 1, STATE + start, "the current pass");
-    live(unit, "sources", 1, lanes * (3 * WORD_BITS + 2),
+    counted(unit, "pass", 1, STATE + start, "the current pass");
+    live(unit, "sources", 1, lanes * (3 * WORD_BITS + 2), miaow_visit_sources,
          "operands, EXEC and VCC, shifted pass by pass");
-    live(unit, "results", 1, values, "results of the passes so far");
-    live(unit, "written", 1, written, "destinations of the results");
-    live(unit, "queue", results, values + written, "results that wait to be written to registers");
-    live(unit, "places", 2, state_index_bits(results), "head and tail of the queue");
+    live(unit, "results", 1, values, miaow_visit_results, "results of the passes so far");
+    live(unit, "written", 1, written, miaow_visit_written, "destinations of the results");
+    live(unit, "queue", results, values + written, miaow_visit_queue,
+         "results that wait to be written to registers");
+    counted(unit, "places", 2, state_index_bits(results), "head and tail of the queue");
 }
 
 /* Registers of a floating-point lane: those of OpenRISC's FPU. */
@@ -255,28 +279,28 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     enum {
         MOST_WORDS = 4
     };
-    const struct module lsu = {list, "lsu", 1};
+    const struct module lsu = {list, "lsu", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 lanes = machine->core->warp_size, lane = state_index_bits(lanes);
     counted(&lsu, "instruction", 1,
             names.warp + PC_BITS + OPCODE_BITS + 16 + names.shared + OPERAND_BITS + names.vector +
                 WORD_BITS,
             "the access: warp, PC, opcode, immediate, bases, registers, offset");
-    live(&lsu, "base_addresses", lanes, WORD_BITS, "addresses of the first words");
-    live(&lsu, "addresses", lanes, WORD_BITS, "addresses of the next words");
-    live(&lsu, "data", lanes, WORD_BITS, "the register being loaded or stored");
-    live(&lsu, "masks", 2, lanes, "lanes of the access, and remaining lanes");
+    counted(&lsu, "base_addresses", lanes, WORD_BITS, "addresses of the first words");
+    live(&lsu, "addresses", lanes, WORD_BITS, miaow_visit_addresses, "addresses of the next words");
+    live(&lsu, "data", lanes, WORD_BITS, miaow_visit_data, "the register being loaded or stored");
+    live(&lsu, "masks", 2, lanes, miaow_visit_masks, "lanes of the access, and remaining lanes");
     counted(&lsu, "told", lanes, WORD_BITS, "addresses for the trace monitor");
-    live(&lsu, "counts", 1, lane + lane + 1 + 2 * state_index_bits(MOST_WORDS),
-         "lanes and registers, and their numbers");
-    live(&lsu, "state", 1, 4 + MOST_WORDS + 1 + 3,
-         "state machine; destination, source and outstanding request");
+    counted(&lsu, "counts", 1, lane + lane + 1 + 2 * state_index_bits(MOST_WORDS),
+            "lanes and registers, and their numbers");
+    counted(&lsu, "state", 1, 4 + MOST_WORDS + 1 + 3,
+            "state machine; destination, source and outstanding request");
 }
 
 /* In the published RTL, register files are flip-flops; the paper also considers memory with one
  * port. */
 static void file(struct state_list *list, const struct core_config *machine, const char *unit,
-                 u64 entries, struct array_shape built, const char *help)
+                 u64 entries, struct array_shape built, state_visit_fn *visit, const char *help)
 {
     enum {
         FLIP_FLOPS /* a choice of miaow.files */
@@ -284,8 +308,10 @@ static void file(struct state_list *list, const struct core_config *machine, con
     built.flip_flops = machine->miaow->files == FLIP_FLOPS;
     if (!built.flip_flops)
         built.read_ports = built.write_ports = 0;
-    state_add(list, unit, "registers", entries, WORD_BITS, STATE_LIVE, help);
+    built.data = true;
+    state_add(list, unit, "registers", entries, WORD_BITS, STATE_COUNTED, help);
     state_shape(list, built);
+    state_visit(list, visit, 0, machine);
 }
 
 static void files_state(struct state_list *list, const struct core_config *machine)
@@ -295,20 +321,20 @@ static void files_state(struct state_list *list, const struct core_config *machi
         READS = 3,
         WRITTEN = 128 /* most bits of an access to scalar registers */
     };
-    const struct module sgpr = {list, "sgpr", 1}, vgpr = {list, "vgpr", 1};
+    const struct module sgpr = {list, "sgpr", 1, machine, 0}, vgpr = {list, "vgpr", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 lanes = machine->core->warp_size;
     file(list, machine, "sgpr", machine->core->scalar_registers,
          (struct array_shape){.banks = BANKS, .read_ports = READS, .write_ports = 2},
-         "scalar registers");
-    live(&sgpr, "reads", BANKS * READS, WORD_BITS, "words read");
+         live_visit_scalars, "scalar registers");
+    counted(&sgpr, "reads", BANKS * READS, WORD_BITS, "words read");
     counted(&sgpr, "addresses", READS, names.scalar, "addresses of these words");
-    live(&sgpr, "write", 1, names.scalar + WRITTEN / WORD_BITS + 2 * WRITTEN,
-         "write port: register, words, values and their mask");
+    counted(&sgpr, "write", 1, names.scalar + WRITTEN / WORD_BITS + 2 * WRITTEN,
+            "write port: register, words, values and their mask");
     file(list, machine, "vgpr", machine->core->registers,
          (struct array_shape){.banks = lanes, .read_ports = READS, .write_ports = 1},
-         "vector registers, one page per lane");
-    live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, "words read");
+         live_visit_registers, "vector registers, one page per lane");
+    live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, miaow_visit_reads, "words read");
     counted(&vgpr, "addresses", (u64)lanes * READS, names.vector,
             "addresses of these words in each page");
 }
@@ -316,7 +342,8 @@ static void files_state(struct state_list *list, const struct core_config *machi
 void miaow_storage(struct state_list *list, const struct core_config *machine)
 {
     const struct miaow_params *miaow = machine->miaow;
-    const struct module simd = {list, "simd", miaow->simd}, simf = {list, "simf", miaow->simf};
+    const struct module simd = {list, "simd", miaow->simd, machine, 0},
+                        simf = {list, "simf", miaow->simf, machine, UNIT_SIMF};
     fetch_state(list, machine);
     pool_state(list, machine);
     decode_state(list, machine);
@@ -324,18 +351,20 @@ void miaow_storage(struct state_list *list, const struct core_config *machine)
     exec_state(list, machine);
     scalar_state(list, machine);
     vector_state(&simd, machine, 0); /* integer lanes need no start signal */
-    live(&simd, "multiply", miaow->lanes, 2, "cycle count of a lane's multiplication");
+    counted(&simd, "multiply", miaow->lanes, 2, "cycle count of a lane's multiplication");
     vector_state(&simf, machine, 1);
     lane_state(&simf, miaow->lanes);
     lsu_state(list, machine);
-    live(&(struct module){list, "arbiter", 1}, "turn", 1, 4,
+    live(&(struct module){list, "arbiter", 1, machine, 0}, "turn", 1, 4, miaow_visit_write_turn,
          "the vector unit with the highest priority");
     files_state(list, machine);
     /* Shared memory, which the RTL leaves to its test bench. */
-    state_add(list, "shared", "words", machine->core->shared_bytes / 4, WORD_BITS, STATE_LIVE,
+    state_add(list, "shared", "words", machine->core->shared_bytes / 4, WORD_BITS, STATE_COUNTED,
               "shared memory");
     state_shape(list, (struct array_shape){.banks = machine->lsu->shared_banks,
-                                           .access_bits = 8 * machine->lsu->shared_bank_bytes});
+                                           .access_bits = 8 * machine->lsu->shared_bank_bytes,
+                                           .data = true});
+    state_visit(list, live_visit_shared, 0, machine);
 }
 
 /* Nothing is published about the logic of the load/store unit and the multiplexers of the register

@@ -32,7 +32,8 @@ json_t *storage_row_json(const struct state_row *row)
     json_object_set_new(json, "entries", stats_number(row->entries));
     json_object_set_new(json, "bits", stats_number(row->bits));
     json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
-    json_object_set_new(json, "class", json_string(row->class == STATE_LIVE ? "live" : "counted"));
+    json_object_set_new(json, "class", json_string(row->backed ? "live" : "counted"));
+    json_object_set_new(json, "live_bits", stats_number(row->copies * state_backed_bits(row)));
     json_object_set_new(json, "help", json_string(row->help));
     if (row->replaced)
         json_object_set_new(json, "replaced_by", json_string(row->replaced));
@@ -54,16 +55,21 @@ json_t *storage_bits_json(const struct state_list *list)
 
 static void sums_json(json_t *into, const struct state_list *list, const char *owner)
 {
-    u64 bits[2] = {0};
+    u64 all = 0, live = 0, control = 0, live_control = 0; /* control: all but data arrays */
     for (u32 i = 0; i < list->rows.count; i++) {
         const struct state_row *row = &list->rows.data[i];
-        if (!owner)
-            bits[row->class] += state_bits(row);
-        else if (!strcmp(row->owner, owner))
-            bits[row->class] += state_owner_bits(row);
+        const u64 copies = owner ? 1 : row->copies;
+        if (owner && strcmp(row->owner, owner))
+            continue;
+        all += copies * state_owner_bits(row);
+        live += copies * state_backed_bits(row);
+        control += row->shape.data ? 0 : copies * state_owner_bits(row);
+        live_control += row->shape.data ? 0 : copies * state_backed_bits(row);
     }
-    json_object_set_new(into, "live_bits", stats_number(bits[STATE_LIVE]));
-    json_object_set_new(into, "counted_bits", stats_number(bits[STATE_COUNTED]));
+    json_object_set_new(into, "live_bits", stats_number(live));
+    json_object_set_new(into, "counted_bits", stats_number(all - live));
+    json_object_set_new(into, "control_bits", stats_number(control));
+    json_object_set_new(into, "live_control_bits", stats_number(live_control));
 }
 
 /* The bits of one core's rows that belong to a published value. */

@@ -12,9 +12,11 @@ bool storage_has_memory_side(const struct config *config);
 void storage_collect(struct state_list *list, const struct config *config);
 /*
  * {"machine", "rows": [{"unit", "name", "owner", "copies", "entries", "bits", "total_bits",
- * "class", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits"}], "live_bits",
- * "counted_bits"}: an owner's bits are those of one copy, the last two those of the whole chip. A
- * row that a mechanism replaces has "replaced_by", the mechanism's name, and is in no sum.
+ * "class", "live_bits", "help"}], "owners": [{"owner", "copies", "live_bits", "counted_bits",
+ * "control_bits", "live_control_bits"}], and the same four for the chip}: live bits are those that
+ * the model holds and can flip, control bits those outside data arrays; an owner's bits are those of
+ * one copy. A row that a mechanism replaces has "replaced_by", the mechanism's name, and is in no
+ * sum.
  * If the machine file has published values, "published": {"source", "modules":
  * [published_value_json's, with "our_bits", "their_bits", "difference"]}, of one core.
  */

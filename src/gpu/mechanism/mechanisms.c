@@ -228,6 +228,24 @@ static u32 memory_size(const struct mechanism *mechanism)
     return mechanism->memory_size;
 }
 
+void mechanism_devices_create(struct mechanism_set *set)
+{
+    for (u32 i = 0; i < set->count; i++)
+        if (set->uses[i].mechanism->device_size)
+            set->uses[i].device = checked(calloc(1, set->uses[i].mechanism->device_size));
+}
+
+void mechanism_devices_destroy(struct mechanism_set *set)
+{
+    for (u32 i = 0; i < set->count; i++) {
+        struct mechanism_use *use = &set->uses[i];
+        if (use->device && use->mechanism->destroy_device)
+            use->mechanism->destroy_device(use->device);
+        free(use->device);
+        use->device = NULL;
+    }
+}
+
 void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set)
 {
     create_states(dispatcher, set, dispatcher_size);
@@ -252,6 +270,24 @@ static void tell_reply(void *user, u32 slice, struct packet *packet, fs now, u64
     const struct memory_hooks *memory = user;
     EACH_USE(use, &memory->partitions[slice / memory->slices], l2_reply)
         use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
+}
+
+static void tell_event(void *user, const struct cache_event *event)
+{
+    const struct observed_slice *slice = user;
+    EACH_USE(use, &slice->memory->partitions[slice->number / slice->memory->slices], l2_event)
+        use->mechanism->l2_event(use->state, slice->number, event);
+}
+
+/* Events of all slices go to the mechanisms that fill l2_event. */
+static void observe_slices(struct memory_hooks *memory, struct memory_system *memory_system)
+{
+    const u32 count = memory->count * memory->slices;
+    memory->observed = checked(calloc(count, sizeof *memory->observed));
+    for (u32 i = 0; i < count; i++) {
+        memory->observed[i] = (struct observed_slice){memory, i};
+        memory_system_observe_l2(memory_system, i, tell_event, &memory->observed[i]);
+    }
 }
 
 /* A channel and its slices. */
@@ -288,6 +324,8 @@ void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *
             packets.request = tell_request;
         if (set->uses[i].mechanism->l2_reply)
             packets.reply = tell_reply;
+        if (set->uses[i].mechanism->l2_event && !memory->observed)
+            observe_slices(memory, memory_system);
     }
     memory_system_set_packet_hooks(memory_system, &packets);
 }
@@ -300,4 +338,5 @@ void mechanisms_detach(struct memory_hooks *memory)
         destroy_states(&memory->partitions[p]);
     }
     free(memory->partitions);
+    free(memory->observed);
 }

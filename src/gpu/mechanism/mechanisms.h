@@ -46,15 +46,23 @@ void mechanism_stats_each(const struct mechanism_set *set, const u8 *stats, coun
                           void *user);
 void mechanism_stats_json(json_t *into, const struct mechanism_set *set, const u8 *stats);
 
+/* Memory that a mechanism has for the whole device: created before those of cores, partitions and dispatcher. */
+void mechanism_devices_create(struct mechanism_set *set);
+void mechanism_devices_destroy(struct mechanism_set *set);
 /* The mechanisms' states of the dispatcher. */
 void dispatcher_hooks_create(struct hooks *dispatcher, const struct mechanism_set *set);
 void dispatcher_hooks_destroy(struct hooks *dispatcher);
 
 /* The mechanisms' states of each partition of the memory system: a channel with its slices. */
+struct observed_slice {
+    const struct memory_hooks *memory;
+    u32 number;
+};
 struct memory_hooks {
     struct hooks *partitions;
     u32 count;
-    u32 slices; /* of a partition */
+    u32 slices;                      /* of a partition */
+    struct observed_slice *observed; /* all slices, if a mechanism fills l2_event */
 };
 /* Connects the mechanisms to the memory system. `memory` must not move until mechanisms_detach. */
 void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,

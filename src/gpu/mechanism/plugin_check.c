@@ -227,7 +227,8 @@ static bool check_state(const struct plugin_check *check)
     const struct mechanism *mechanism = check->mechanism;
     const u32 least = sizeof(struct mechanism_state);
     const u32 sizes[] = {mechanism->state_size, mechanism->memory_size, mechanism->dispatcher_size};
-    bool right = !mechanism->forgets || mechanism->state_size;
+    bool right = (!mechanism->forgets || mechanism->state_size) &&
+                 (!mechanism->device_size || mechanism->one_thread);
     for (u32 i = 0; i < ARRAY_LEN(sizes); i++)
         right &= !sizes[i] || (sizes[i] >= least && sizes[i] <= MOST_STATE);
     if (!right)

@@ -20,6 +20,7 @@ struct timing {
     struct memory_system *memory_system;
     struct memory_system_params memory;
     struct content *content; /* NULL: not armed */
+    struct live *live;       /* NULL: timing.live_state is off */
     struct core **cores;
     u32 core_count;
     /* window.c */

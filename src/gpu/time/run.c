@@ -1,5 +1,6 @@
 /* A launch, window by window: see timing.h. */
 #include "gpu/device.h"
+#include "gpu/time/live.h"
 #include "gpu/time/parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -380,6 +381,8 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
         fs next = next_event(&run);
         skip_windows(&run, next);
         fs end = t->now + t->window;
+        if (UNLIKELY(t->live != NULL))
+            live_window(&run, end);
         window_run(&run, end);
         t->now = end;
         meet(&run);
@@ -394,6 +397,8 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
         run.end = MAX(run.end, t->cores[i]->last_left);
     if (run.done < blocks)
         run.end = t->now;
+    if (UNLIKELY(t->live != NULL))
+        live_end(&run);
     finish(&run);
     dispatcher_end(&run);
     free(run.execs);

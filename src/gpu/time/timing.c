@@ -2,6 +2,7 @@
 #include "base/guard.h"
 #include "gpu/device.h"
 #include "gpu/machine/config.h"
+#include "gpu/time/live.h"
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 static bool is_armed(const struct hd_device *device)
 {
     const struct timing_params *params = config_params(device->config, &timing_component);
-    bool armed = params->content;
+    bool armed = params->content || (params->live_state && pipeline_of(device->core)->content);
     for (u32 i = 0; i < device->mechanisms.count; i++)
         armed |= device->mechanisms.uses[i].mechanism->content;
     return armed;
@@ -72,9 +73,13 @@ struct timing *timing_create(struct hd_device *device)
     t->issued = checked(calloc(t->core_count, sizeof *t->issued));
     t->work = checked(calloc(t->core_count, sizeof *t->work));
     t->home = checked(calloc(t->core_count, sizeof *t->home));
+    mechanism_devices_create(&device->mechanisms);
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
+    config.live = t->params->live_state;
+    if (config.live)
+        t->live = live_create(t);
     if (is_armed(device)) {
         struct content_config sizes = {.memory = device->memory};
         core_content_sizes(&config, &sizes);
@@ -99,9 +104,11 @@ void timing_destroy(struct timing *t)
         return;
     for (u32 i = 0; i < t->core_count; i++)
         core_destroy(t->cores[i]);
+    live_destroy(t->live);
     memory_system_destroy(t->memory_system);
     mechanisms_detach(&t->memory_hooks);
     dispatcher_hooks_destroy(&t->dispatcher_hooks);
+    mechanism_devices_destroy(&t->device->mechanisms);
     free(t->cores);
     workers_destroy(t->workers);
     free(t->profiles.rows);

@@ -207,10 +207,13 @@ static bool issue(struct warp *warp, u64 end)
     if (exec->stopped)
         return false;
     struct dyninst *f = &queue->insts[queue->count];
-    if (draw(2))
+    const u32 way = draw(3);
+    if (way == 0)
         dyninst_issue(f, warp, inst);
-    else
+    else if (way == 1)
         dyninst_start(f, warp, inst);
+    else
+        dyninst_execute(f, warp, inst);
     issuer.warps[inst]++;
     issuer.threads[inst] += count_lanes(f->lanes);
     turns.issued++;

@@ -74,7 +74,7 @@ static void open_device(struct run *run)
     if (!hd_config_load(config, run->options->machine, &error))
         give_up(run->options->machine, &error);
     apply(config, "launch.max_instructions=5000000");
-    apply(config, "timing.max_cycles=3000000");
+    apply(config, "timing.max_cycles=20000000");
     if (!run->set)
         apply(config, "timing.functional=true");
     char *copy = strdup(run->set ? run->set : "plain"), *rest = copy;

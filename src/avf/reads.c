@@ -1,0 +1,404 @@
+/* Reads and requests of a core, and how they end in the L2: see lines.h. */
+#include "avf/avf.h"
+#include <stdlib.h>
+
+enum {
+    LSU_TAGS = 4096 /* of requests that bypass the caches */
+};
+
+/* ---- fetches ---- */
+
+static u32 take_fetch(struct avf_requests *r, u64 line)
+{
+    const u32 index = r->fetch_free;
+    if (index == NOTHING)
+        return NOTHING;
+    r->fetch_free = r->fetches[index].next;
+    r->fetches[index] = (struct avf_fetch){.line = line, .refs = 1};
+    return index;
+}
+
+/* The bytes of a part of the L2, which begins `offset` bytes after the fetch's line. */
+static struct byte_set part_of(const struct byte_set *set, i64 offset)
+{
+    struct byte_set part = {0};
+    if (!offset)
+        return *set;
+    for (i64 b = 0; b < LINE_BYTES; b++)
+        if (b + offset >= 0 && b + offset < LINE_BYTES && byte_set_has(set, (u32)(b + offset)))
+            part.words[b / 64] |= 1ull << b % 64;
+    return part;
+}
+
+/* All reads are decided: so are those of the L2. */
+static void resolve(struct avf *a, u32 index)
+{
+    struct avf_requests *r = &a->requests;
+    struct avf_fetch *fetch = &r->fetches[index];
+    for (u32 i = 0; i < fetch->parts; i++) {
+        const i64 offset = (i64)(fetch->part[i].line - fetch->line);
+        const struct byte_need need = {part_of(&fetch->need.sure, offset),
+                                       part_of(&fetch->need.maybe, offset)};
+        lines_decide(&a->device->l2, fetch->part[i].stay, fetch->part[i].era, &need,
+                     fetch->part[i].cycle);
+    }
+    fetch->refs = 0;
+    fetch->next = r->fetch_free;
+    r->fetch_free = index;
+}
+
+static void release(struct avf *a, u32 index, const struct byte_need *need)
+{
+    struct avf_fetch *fetch = &a->requests.fetches[index];
+    if (need) {
+        byte_set_add(&fetch->need.sure, &need->sure);
+        byte_set_add(&fetch->need.maybe, &need->maybe);
+    }
+    if (!--fetch->refs)
+        resolve(a, index);
+}
+
+static void stay_decided(void *user, u32 fetch, const struct byte_need *need)
+{
+    release(user, fetch, need);
+}
+
+/* ---- reads ---- */
+
+/* Where a read was served from: a stay, or a fetch. */
+static void decide_read(struct avf *a, const struct avf_read *read, const struct byte_need *need)
+{
+    if (read->stay != NOTHING)
+        lines_decide(&a->requests.caches[read->cache], read->stay, read->era, need, read->cycle);
+    else
+        release(a, read->fetch, need);
+}
+
+/* A load of the log has read from a line. */
+static void add_read(struct avf *a, struct inflight *load, struct avf_read read)
+{
+    struct avf_requests *r = &a->requests;
+    const struct byte_need all = {.maybe = byte_set_of(read.sectors)};
+    const u32 at = load ? a->entry_of[inflight_index(a->core, load)] : NO_ENTRY;
+    if (at == NO_ENTRY || load->injected || load->dyn.homes || r->read_free == NOTHING) {
+        decide_read(a, &read, &all);
+        return;
+    }
+    struct avf_entry *e = &a->entries[at];
+    const u32 index = r->read_free;
+    r->read_free = r->reads[index].next;
+    read.next = e->reads;
+    read.whole = load->dyn.local || load->dyn.pair;
+    e->reads = index;
+    r->reads[index] = read;
+}
+
+/* ---- what the caches of a core do ---- */
+
+static void cache_was_read(struct avf *a, enum packet_client which, const struct cache_event *event,
+                           u64 now)
+{
+    struct avf_requests *r = &a->requests;
+    struct avf_lines *lines = &r->caches[which];
+    struct avf_read read = {.line = event->line,
+                            .cycle = now,
+                            .sectors = event->sectors,
+                            .stay = lines_read(lines, event->place, event->sectors, now),
+                            .fetch = NOTHING,
+                            .cache = (u8)which};
+    if (event->result == CACHE_MISS)
+        r->of[which][event->mshr] = take_fetch(r, event->line);
+    if (read.stay != NOTHING)
+        read.era = lines->stays[read.stay].era;
+    else if (event->mshr != CACHE_NO_PLACE)
+        read.fetch = r->of[which][event->mshr];
+    if (read.stay == NOTHING && read.fetch == NOTHING)
+        return;
+    if (read.stay == NOTHING)
+        r->fetches[read.fetch].refs++;
+    if (which == CLIENT_FETCH) { /* instructions are needed */
+        const struct byte_need all = {.sure = byte_set_of(event->sectors)};
+        decide_read(a, &read, &all);
+        return;
+    }
+    add_read(a, core_reader(a->core, which, event->waiter), read);
+}
+
+static void cache_was_filled(struct avf *a, enum packet_client which,
+                             const struct cache_event *event, u64 now)
+{
+    struct avf_requests *r = &a->requests;
+    u32 fetch = NOTHING;
+    if (event->mshr != CACHE_NO_PLACE) {
+        fetch = r->of[which][event->mshr];
+        r->of[which][event->mshr] = NOTHING;
+    }
+    if (event->place < r->caches[which].places) {
+        if (fetch != NOTHING)
+            r->fetches[fetch].refs += count_sectors(event->sectors);
+        lines_filled(&r->caches[which], event->place, event->sectors, fetch, now);
+    }
+    if (fetch != NOTHING)
+        release(a, fetch, NULL);
+}
+
+void reads_cache_event(void *state, struct core *core, enum packet_client which,
+                       const struct cache_event *event)
+{
+    struct avf *a = state;
+    struct avf_lines *lines = &a->requests.caches[which];
+    const u64 now = a->device->base + core_cycle(core);
+    if (!lines->places || !a->device->running)
+        return;
+    switch (event->kind) {
+    case CACHE_EVENT_READ:
+        cache_was_read(a, which, event, now);
+        break;
+    case CACHE_EVENT_FILLED:
+        cache_was_filled(a, which, event, now);
+        break;
+    case CACHE_EVENT_WRITTEN:
+        if (event->dirty)
+            lines_written(lines, event->place, event->dirty, now);
+        break;
+    case CACHE_EVENT_DROPPED:
+        lines_left(lines, event->place, event->dirty, now);
+        break;
+    }
+}
+
+void reads_packet(void *state, struct core *core, struct packet *packet)
+{
+    struct avf *a = state;
+    struct avf_requests *r = &a->requests;
+    if (packet->kind != PACKET_READ || packet->client != CLIENT_DIRECT)
+        return;
+    const u32 fetch = r->of[CLIENT_DIRECT][packet->tag] = take_fetch(r, packet->address);
+    if (fetch == NOTHING)
+        return;
+    r->fetches[fetch].refs++;
+    add_read(
+        a, core_reader(core, CLIENT_DIRECT, packet->tag),
+        (struct avf_read){
+            .line = packet->address, .sectors = packet->sectors, .stay = NOTHING, .fetch = fetch});
+}
+
+void reads_reply(void *state, struct core *core, const struct packet *packet)
+{
+    struct avf *a = state;
+    struct avf_requests *r = &a->requests;
+    if (packet->kind != PACKET_DATA || packet->client != CLIENT_DIRECT)
+        return;
+    const u32 fetch = r->of[CLIENT_DIRECT][packet->tag];
+    r->of[CLIENT_DIRECT][packet->tag] = NOTHING;
+    if (fetch != NOTHING)
+        release(a, fetch, NULL);
+}
+
+/* ---- what the L2 does ---- */
+
+static u64 device_cycle(const struct avf_device *d)
+{
+    if (!d->running) /* copies of the host */
+        return d->base;
+    return d->base + core_cycles_until(d->cores[0]->core, memory_system_now(d->system));
+}
+
+void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle)
+{
+    struct avf_device *d = mechanism_device(memory);
+    d->asks.fetch = NOTHING;
+    d->asks.line = packet->address;
+    if (packet->kind != PACKET_READ || packet->core >= d->core_count)
+        return;
+    d->asks.core = packet->core;
+    d->asks.fetch = d->cores[packet->core]->requests.of[packet->client][packet->tag];
+}
+
+/* A packet has been looked up: its fetch decides later; atomics, instructions and what clusters
+ * read are needed. */
+static void l2_was_read(struct avf_device *d, const struct cache_event *event, u32 place, u64 now)
+{
+    const struct byte_need all = {.sure = byte_set_of(event->sectors)};
+    const u32 stay = lines_read(&d->l2, place, event->sectors, now);
+    if (stay == NOTHING)
+        return;
+    const u32 era = d->l2.stays[stay].era;
+    struct avf_fetch *fetch =
+        d->asks.fetch == NOTHING ? NULL : &d->cores[d->asks.core]->requests.fetches[d->asks.fetch];
+    if (!fetch || fetch->parts == FETCH_PARTS) {
+        lines_decide(&d->l2, stay, era, &all, now);
+        return;
+    }
+    fetch->part[fetch->parts].line = d->asks.line;
+    fetch->part[fetch->parts].cycle = now;
+    fetch->part[fetch->parts].stay = stay;
+    fetch->part[fetch->parts++].era = era;
+}
+
+void reads_l2_event(void *memory, u32 slice, const struct cache_event *event)
+{
+    struct avf_device *d = mechanism_device(memory);
+    if (!d->l2.places || !d->cores)
+        return;
+    const u64 now = device_cycle(d);
+    const u32 place =
+        event->place == CACHE_NO_PLACE ? NOTHING : slice * d->slice_places + event->place;
+    if (event->kind == CACHE_EVENT_READ)
+        l2_was_read(d, event, place, now);
+    else if (place == NOTHING)
+        return;
+    else if (event->kind == CACHE_EVENT_FILLED)
+        lines_filled(&d->l2, place, event->sectors, NOTHING, now);
+    else if (event->kind == CACHE_EVENT_WRITTEN)
+        lines_written(&d->l2, place, event->dirty, now);
+    else
+        lines_left(&d->l2, place, event->dirty, now);
+}
+
+/* ---- decisions ---- */
+
+/* Bytes that a lane needs of what it loads, from its address on. */
+static u32 lane_bytes(const struct avf *a, const struct avf_entry *e, const struct inst *inst,
+                      u32 lane)
+{
+    const u32 bytes = MIN(type_bytes(inst->type), 4u), row = e->slot * a->registers;
+    u32 set = 0;
+    for (u32 i = 0; i < inst->dst[0].count; i++) {
+        const u32 bits = avf_loaded_bits(
+            inst, tracked_bits(&a->vectors, row + inst->dst[0].index + i, lane), bytes);
+        for (u32 b = 0; b < bytes; b++)
+            set |= (u32)((bits >> 8 * b & 0xff) != 0) << (i * bytes + b);
+    }
+    return set;
+}
+
+/* Adds up to 32 bytes at an offset, which may begin before the line or end behind it. */
+static void add_bytes(struct byte_set *set, i64 offset, u32 bytes)
+{
+    u64 low = bytes;
+    if (offset <= -32 || offset >= LINE_BYTES)
+        return;
+    if (offset < 0) {
+        low >>= -offset;
+        offset = 0;
+    }
+    const u32 at = (u32)offset / 64, shift = (u32)offset % 64;
+    set->words[at] |= low << shift;
+    if (shift > 32 && at + 1 < ARRAY_LEN(set->words))
+        set->words[at + 1] |= low >> (64 - shift);
+}
+
+/* Whether the bytes of its result are known: those of loads to vector registers, in order. */
+static bool is_followed(const struct inst *inst, const struct avf_entry *e,
+                        const struct avf_read *read)
+{
+    return !read->whole && (inst->op == OP_ld || inst->op == OP_buf_ld) && e->addressed &&
+           inst->dst[0].kind == OPERAND_VECTOR && inst->dst[0].count <= 4 &&
+           e->bytes == inst->dst[0].count * MIN(type_bytes(inst->type), 4u);
+}
+
+void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure)
+{
+    struct avf_requests *r = &a->requests;
+    const struct inst *inst = &a->insts[e->inst];
+    const u32 *const address = a->pool + e->values;
+    u32 need_of[MAX_LANES], next;
+    bool known = false;
+    for (u32 index = e->reads; index != NOTHING; index = next) {
+        struct avf_read *read = &r->reads[index];
+        struct byte_need need = {0};
+        next = read->next;
+        if (!lanes || !is_followed(inst, e, read)) {
+            if (lanes)
+                *(lanes & ~unsure ? &need.sure : &need.maybe) = byte_set_of(read->sectors);
+        } else {
+            for (lane_set set = lanes; set && !known; set &= set - 1)
+                need_of[first_lane(set)] = lane_bytes(a, e, inst, first_lane(set));
+            known = true;
+            for (lane_set set = lanes; set; set &= set - 1) {
+                const u32 lane = first_lane(set);
+                add_bytes(unsure >> lane & 1 ? &need.maybe : &need.sure,
+                          (i32)(address[lane] - (u32)read->line), need_of[lane]);
+            }
+        }
+        decide_read(a, read, &need);
+        read->next = r->read_free;
+        r->read_free = index;
+    }
+}
+
+/* ---- launches ---- */
+
+/* A cache; one that holds no lines is not followed. */
+static void create_cache(struct avf_requests *r, const struct core *core, enum packet_client which,
+                         const struct cache_config *c, u32 tags)
+{
+    enum {
+        SPARE = 512
+    };
+    lines_create(&r->caches[which],
+                 c->passing || !core_has_common_stages(core) ? 0 : (u64)c->sets * c->ways,
+                 c->line_bytes, SPARE);
+    r->tags[which] = tags;
+}
+
+static void reset(struct avf_requests *r)
+{
+    for (u32 i = 0; i < r->read_count; i++)
+        r->reads[i].next = i + 1 < r->read_count ? i + 1 : NOTHING;
+    for (u32 i = 0; i < r->fetch_count; i++)
+        r->fetches[i] = (struct avf_fetch){.next = i + 1 < r->fetch_count ? i + 1 : NOTHING};
+    r->read_free = r->fetch_free = 0;
+    for (u32 c = 0; c < CLIENTS; c++)
+        memset(r->of[c], 0xff, r->tags[c] * sizeof *r->of[c]);
+}
+
+void reads_create(struct avf *a, struct core *core)
+{
+    struct avf_requests *r = &a->requests;
+    const struct core_config *c = core_config(core);
+    struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
+    struct cache_config icache = CACHE_CONFIG(c->icache, WRITE_EVICT);
+    struct cache_config l1d = CACHE_CONFIG(c->l1d, WRITE_EVICT);
+    struct cache_config readonly = CACHE_CONFIG(c->readonly, WRITE_EVICT);
+    l1d.passing = !c->l1d->global && !c->l1d->local;
+    readonly.passing = !c->readonly->enabled;
+    constant.passing = !c->constant->keeps || c->constant->perfect;
+    icache.passing = !c->icache->keeps || c->icache->perfect;
+    create_cache(r, core, CLIENT_FETCH, &icache, c->icache->mshrs);
+    create_cache(r, core, CLIENT_L1D, &l1d, c->l1d->mshrs);
+    create_cache(r, core, CLIENT_CONSTANT, &constant, c->constant->mshrs);
+    create_cache(r, core, CLIENT_READONLY, &readonly, c->readonly->mshrs);
+    r->tags[CLIENT_DIRECT] = LSU_TAGS;
+    r->read_count = r->fetch_count = a->params->window;
+    r->reads = mechanism_alloc(a, r->read_count * sizeof *r->reads);
+    r->fetches = mechanism_alloc(a, r->fetch_count * sizeof *r->fetches);
+    for (u32 i = 0; i < CLIENTS; i++) {
+        r->of[i] = mechanism_alloc(a, (r->tags[i] + 1) * sizeof *r->of[i]);
+        if (i <= CLIENT_READONLY) {
+            r->caches[i].decided = stay_decided;
+            r->caches[i].user = a;
+        }
+    }
+    reset(r);
+}
+
+void reads_destroy(struct avf *a)
+{
+    for (u32 i = 0; i <= CLIENT_READONLY; i++)
+        lines_destroy(&a->requests.caches[i]);
+}
+
+void reads_end(struct avf *a, u64 cycle)
+{
+    struct avf_requests *r = &a->requests;
+    for (u32 i = 0; i <= CLIENT_READONLY; i++)
+        lines_end(&r->caches[i], cycle);
+    for (u32 i = 0; i < r->fetch_count; i++)
+        if (r->fetches[i].refs) { /* a prefetch, or the launch was stopped */
+            r->fetches[i].need.maybe = byte_set_of(~0u);
+            resolve(a, i);
+        }
+    reset(r);
+}

@@ -1,0 +1,66 @@
+/*
+ * Live state of a core: what flipped bits do to its warps and to instructions in flight. The
+ * visitors of the state registry are in the pipelines (common/live_*.c, miaow/live.c); here is what
+ * they share.
+ *
+ * In launches with timing.live_state, an instruction keeps copies of its operands in its record. Its
+ * results are computed from them at issue, as always; a flipped operand that has not been used yet
+ * computes them again (exec/live.h). This is the same as computing them late, because lane functions
+ * depend on nothing else, and takes no time in a launch without flips.
+ *
+ * Invariants
+ *  LV1  All functions here are called between two cycles of the core.
+ *  LV2  After a flip no scheduler sleeps and the core is not quiet: whatever has changed is looked
+ *       at in the next cycle.
+ *  LV3  Without flips, times and results are those of a launch without live state.
+ *
+ * Deviation: an instruction has read its registers when it issues. A register that is flipped
+ * between issue and the read of its bank, a few cycles later, is not seen by the instruction.
+ */
+#ifndef CORE_LIVE_H
+#define CORE_LIVE_H
+
+#include "base/state_walk.h"
+#include "core/stages.h"
+#include "exec/live.h"
+
+/* A PC at which there is no instruction: a warp that gets there has a fault. */
+#define WILD_INST (NO_INST - 1)
+
+/* The core's state has changed from outside (LV2). */
+void live_disturb(struct core *core);
+/* The warp of a slot has been moved, stopped or changed from outside: updates the slot. */
+void live_resettle(struct core *core, u32 slot);
+
+/* The slot of a warp with this frame of the register file, or CORE_WARPS. */
+u32 live_slot_of_frame(const struct core *core, u32 frame);
+/* The device address of a slot's next instruction, and back. */
+u64 live_address(const struct core *core, u32 inst);
+/* The instruction at an address; WILD_INST: none. */
+u32 live_inst(const struct core *core, u64 address);
+
+/* An instruction has issued, and the warp's buffer goes on with another one than the warp's path,
+ * because a bit of the buffer or of the fetch PC was flipped: the warp follows the buffer. False:
+ * the instruction was a branch that was taken, so the buffer is discarded. */
+bool live_follow(struct core *core, u32 slot, u32 inst, u32 expected);
+/* The result of an instruction goes to a register of another slot, or to another register. */
+void live_send_astray(struct inflight *inflight, u32 slot, u32 reg);
+/* Retires such an instruction. Its own registers stay pending. */
+void live_retire(struct core *core, struct inflight *inflight,
+                 void (*retire)(struct core *core, struct inflight *inflight));
+
+/* ---- parts of entries that several rows have ---- */
+
+/* The result of a lane: a word of 32 or 64 bits and whether the lane is written. f NULL: none. */
+void live_walk_result(struct state_walk *walk, struct dyninst *f, u32 lane, u32 word_bits);
+/* The slot and the register that a result goes to; inflight NULL: none. */
+void live_walk_target(struct state_walk *walk, struct inflight *inflight, u32 slot_bits,
+                      u32 register_bits);
+
+/* ---- visitors that all pipelines have: entries are 32-bit words ---- */
+
+state_visit_fn live_visit_registers, live_visit_scalars, live_visit_shared;
+/* Active lanes: EXEC, or the mask of the running path. */
+state_visit_fn live_visit_mask;
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * Visitors of the miaow pipeline, but for the load/store unit: see miaow/live.h.
+ *
+ * What a flip means
+ *  - The fetch PC: words behind those in the queue come from elsewhere; the wavefront executes them
+ *    and goes on from there, unless it branches before. A PC at which no instruction begins is a
+ *    fault.
+ *  - A busy bit: an instruction waits for ever, or reads or overwrites a register too early.
+ *  - The sources of a vector unit: passes that have not begun compute with them. The results: passes
+ *    that are over, and all of them in the queue.
+ *  - Where a result goes: it overwrites that register, and the wavefront's own keeps its old value.
+ */
+#include "core/miaow/live.h"
+#include "core/common/common.h"
+#include "exec/scalars.h"
+
+static bool has_warp(const struct core *core, u64 s)
+{
+    return core && core->exec && s < CORE_WARPS && core->present >> s & 1 && !core->slots[s].ended;
+}
+
+/* ---- fetch ---- */
+
+void miaow_derail(struct core *core, u32 s)
+{
+    struct miaow_slot *p = &miaow_of(core)->slots[s];
+    const u32 inst = live_inst(core, core->exec->image->code_address + p->derail_to);
+    p->derail_in = 0;
+    if (inst == WILD_INST) {
+        live_wild(core->slots[s].warp, core->exec->image->code_address + p->derail_to);
+        core->stopped = true;
+        return;
+    }
+    p->feed_pc = p->derail_to;
+    p->feed_inst = inst;
+    p->half = false;
+}
+
+void miaow_visit_pc(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct miaow_slot *p = has_warp(core, entry) ? &miaow_of(core)->slots[entry] : NULL;
+    const bool used = p && miaow_of(core)->running >> entry & 1;
+    u64 pc = p ? core->exec->image->code_address + p->fetch_pc : 0;
+    if (!walk_entry(walk, used) || !walk_field(walk, &pc, 32) || !used)
+        return;
+    p->fetch_pc = p->derail_to = pc - core->exec->image->code_address;
+    p->derail_in = p->reserved;
+    if (!p->derail_in)
+        miaow_derail(core, (u32)entry);
+}
+
+void miaow_visit_fetch_turn(struct state_walk *walk, const struct state_row *row, void *owner,
+                            u64 entry)
+{
+    struct core *core = owner;
+    u64 turn = core ? miaow_of(core)->turn % CORE_WARPS : 0;
+    if (walk_entry(walk, core && core->present) && walk_field(walk, &turn, row->bits) && core)
+        miaow_of(core)->turn = (u32)turn;
+}
+
+void miaow_visit_half(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    bool *half = has_warp(core, entry) ? &miaow_of(core)->slots[entry].half : NULL;
+    u64 value = half && *half;
+    if (walk_entry(walk, half) && walk_field(walk, &value, row->bits) && half)
+        *half = value;
+}
+
+/* ---- sets of wavefronts ---- */
+
+static u64 *set_of(struct miaow *miaow, enum miaow_set which)
+{
+    switch (which) {
+    case SET_RUNNING:
+        return &miaow->running;
+    case SET_HUNGRY:
+        return &miaow->hungry;
+    case SET_VALID:
+        return &miaow->valid;
+    case SET_MEMORY_WAIT:
+        return &miaow->memory_wait;
+    default:
+        return &miaow->parked;
+    }
+}
+
+void miaow_visit_set(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct miaow *miaow = has_warp(core, entry) ? miaow_of(core) : NULL;
+    /* a wavefront that has issued nothing yet has no entry that could become valid again */
+    const bool used = miaow && (row->which != SET_VALID || miaow->slots[entry].entry != NO_INST);
+    u64 member = used ? *set_of(miaow, row->which) >> entry & 1 : 0;
+    if (!walk_entry(walk, used) || !walk_field(walk, &member, row->bits) || !used)
+        return;
+    *set_of(miaow, row->which) ^= bit((u32)entry);
+    miaow->recheck |= bit((u32)entry);
+}
+
+void miaow_visit_ready(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct miaow *miaow = core && core->exec ? miaow_of(core) : NULL;
+    const u32 warps =
+        core ? core->config.core->warps : ((const struct core_config *)walk->machine)->core->warps;
+    if (!walk_entry(walk, miaow && miaow->valid))
+        return;
+    for (u32 k = 0; k < CLASSES; k++) {
+        u64 ready = miaow ? miaow->ready[k] : 0;
+        const u64 before = ready;
+        if (!walk_field(walk, &ready, MIN(warps, 64u)) || !miaow)
+            continue;
+        /* a wavefront without an instruction has nothing to issue */
+        walk->dead = !((ready ^ before) & miaow->valid & core->present);
+        if (!walk->dead)
+            miaow->ready[k] = ready;
+    }
+}
+
+void miaow_visit_in_flight(struct state_walk *walk, const struct state_row *row, void *owner,
+                           u64 entry)
+{
+    struct core *core = owner;
+    u8 *count = has_warp(core, entry) ? &miaow_of(core)->slots[entry].in_flight : NULL;
+    u64 value = count ? *count : 0;
+    if (!walk_entry(walk, count) || !walk_field(walk, &value, row->bits) || !count)
+        return;
+    *count = (u8)value;
+    struct miaow *miaow = miaow_of(core);
+    miaow->saturated &= ~bit((u32)entry);
+    miaow->saturated |= (u64)(value >= core->config.miaow->in_flight) << entry;
+}
+
+void miaow_visit_class_turn(struct state_walk *walk, const struct state_row *row, void *owner,
+                            u64 entry)
+{
+    struct core *core = owner;
+    u64 turn = core ? miaow_of(core)->last_class : 0;
+    if (walk_entry(walk, core && core->present) && walk_field(walk, &turn, row->bits) && core)
+        miaow_of(core)->last_class = (u32)turn % CLASSES;
+}
+
+void miaow_visit_write_turn(struct state_walk *walk, const struct state_row *row, void *owner,
+                            u64 entry)
+{
+    struct core *core = owner;
+    u64 turn = core ? miaow_of(core)->write_turn : 0;
+    if (walk_entry(walk, core && core->present) && walk_field(walk, &turn, row->bits) && core)
+        miaow_of(core)->write_turn = (u32)turn;
+}
+
+/* ---- busy registers ---- */
+
+static void walk_busy(struct state_walk *walk, struct core *core, u32 s, u32 number)
+{
+    const bool used = s != CORE_WARPS && !core->slots[s].ended;
+    u64 *word =
+        used ? miaow_of(core)->busy + (size_t)s * core->issue.scoreboard_words + number / 64 : NULL;
+    u64 busy = word ? *word >> number % 64 & 1 : 0;
+    if (!walk_entry(walk, word) || !walk_field(walk, &busy, 1) || !word)
+        return;
+    *word ^= bit(number % 64);
+    miaow_of(core)->recheck |= bit(s);
+}
+
+void miaow_visit_vector_busy(struct state_walk *walk, const struct state_row *row, void *owner,
+                             u64 entry)
+{
+    struct core *core = owner;
+    const u32 rows = core && core->exec ? core->registers->layout.rows : 0;
+    const bool inside = rows && entry % rows < core->exec->register_rows;
+    walk_busy(walk, core, inside ? live_slot_of_frame(core, (u32)(entry / rows)) : CORE_WARPS,
+              rows ? (u32)(entry % rows) : 0);
+}
+
+void miaow_visit_scalar_busy(struct state_walk *walk, const struct state_row *row, void *owner,
+                             u64 entry)
+{
+    struct core *core = owner;
+    const u32 each = core && core->exec ? core->registers->layout.scalars : 0;
+    const u32 scalar = each ? (u32)(entry % each) : 0;
+    const bool inside = each && scalar < SCALAR_GENERAL_END;
+    walk_busy(walk, core, inside ? live_slot_of_frame(core, (u32)(entry / each)) : CORE_WARPS,
+              inside ? time_scalar_base(core->exec->image->program) + scalar : 0);
+}
+
+void miaow_visit_special_busy(struct state_walk *walk, const struct state_row *row, void *owner,
+                              u64 entry)
+{
+    static const u8 scalars[] = {SCALAR_EXEC, SCALAR_VCC, SCALAR_SCC, SCALAR_M0};
+    struct core *core = owner;
+    const bool used = has_warp(core, entry);
+    const u32 base = used ? time_scalar_base(core->exec->image->program) : 0;
+    if (!walk_entry(walk, used))
+        return;
+    for (u32 i = 0; i < ARRAY_LEN(scalars); i++) {
+        const u32 at = base + scalars[i];
+        u64 *word =
+            used ? miaow_of(core)->busy + entry * core->issue.scoreboard_words + at / 64 : NULL;
+        u64 busy = word ? *word >> at % 64 & 1 : 0;
+        if (!walk_field(walk, &busy, 1) || !word)
+            continue;
+        *word ^= bit(at % 64);
+        miaow_of(core)->recheck |= bit((u32)entry);
+    }
+}
+
+void miaow_visit_scalar(struct state_walk *walk, const struct state_row *row, void *owner,
+                        u64 entry)
+{
+    struct core *core = owner;
+    struct warp *warp = has_warp(core, entry) ? core->slots[entry].warp : NULL;
+    const bool pair = row->bits > 32;
+    u64 value = !warp ? 0 : pair ? scalar_pair(warp, row->which) : *scalar_word(warp, row->which);
+    if (!walk_entry(walk, warp) || !walk_field(walk, &value, row->bits) || !warp)
+        return;
+    if (pair)
+        scalar_set_pair(warp, row->which, value);
+    else
+        *scalar_word(warp, row->which) = (u32)value;
+    if (row->which == SCALAR_EXEC)
+        warp_set_active(warp);
+}
+
+/* ---- vector units ---- */
+
+static struct miaow_unit *unit_at(struct core *core, const struct state_row *row, u64 unit)
+{
+    return core && core->exec ? &miaow_of(core)->units[row->which + unit] : NULL;
+}
+
+/* The instruction in a unit's passes or on its way to the queue; NULL: none. */
+static struct inflight *in_passes(struct core *core, const struct miaow_unit *unit)
+{
+    return unit && unit->comes_at != UINT64_MAX ? core_inflight(core, unit->coming) : NULL;
+}
+
+/* Lanes whose pass has not begun. A pass takes `interval` cycles. */
+static lane_set waiting_lanes(const struct core *core, const struct miaow_unit *unit,
+                              const struct inflight *inflight)
+{
+    const u64 now = core_cycle(core), lanes = core->config.miaow->lanes;
+    const u64 left = unit->free_at > now ? unit->free_at - now : 0;
+    const u64 passes = left / MAX(inflight->interval, 1u);
+    const u64 done = lanes * passes < 64 ? 64 - lanes * passes : 0;
+    return done < 64 ? ~0ull << done : 0;
+}
+
+/* A lane's sources: three words, EXEC and VCC. */
+static void walk_source(struct state_walk *walk, struct inflight *inflight, u32 lane, bool waits)
+{
+    struct dyninst *f = inflight ? &inflight->dyn : NULL;
+    for (u32 k = 0; k < 3; k++) {
+        u32 *operand = f ? live_operand(f, k) : NULL;
+        u64 word = operand ? operand[lane] : 0;
+        if (!walk_field(walk, &word, 32) || !f)
+            continue;
+        walk->dead = !operand || !waits;
+        if (walk->dead)
+            continue;
+        operand[lane] = (u32)word;
+        walk->dead = !live_redo(f);
+    }
+    u64 exec = f ? f->writes >> lane & 1 : 0, vcc = 0;
+    u32 *mask = f && f->plan->masks ? &f->masks[first_bit(f->plan->masks)][lane / LANES] : NULL;
+    vcc = mask ? *mask >> lane % LANES & 1 : 0;
+    if (walk_field(walk, &exec, 1) && f) {
+        walk->dead = !waits || !f->dst_rows[0];
+        f->writes ^= (u64)!walk->dead << lane;
+    }
+    if (walk_field(walk, &vcc, 1) && f) {
+        walk->dead = !waits || !mask || f->kind != DYNINST_COMPUTE;
+        if (!walk->dead) {
+            *mask ^= 1u << lane % LANES;
+            walk->dead = !live_redo(f);
+        }
+    }
+}
+
+void miaow_visit_sources(struct state_walk *walk, const struct state_row *row, void *owner,
+                         u64 entry)
+{
+    struct core *core = owner;
+    const struct miaow_unit *unit = unit_at(core, row, entry);
+    struct inflight *inflight = in_passes(core, unit);
+    const lane_set waits = inflight ? waiting_lanes(core, unit, inflight) : 0;
+    if (!walk_entry(walk, waits))
+        return;
+    for (u32 lane = 0; lane < MAX_LANES; lane++)
+        walk_source(walk, inflight, lane, waits >> lane & 1);
+}
+
+/* A lane's result: a word, bits of a scalar result and of VCC (one of which is used), and EXEC. */
+static void walk_value(struct state_walk *walk, struct inflight *inflight, u32 lane, bool there)
+{
+    struct dyninst *f = inflight ? &inflight->dyn : NULL;
+    u64 unused = 0;
+    live_walk_result(walk, there ? f : NULL, lane, 32); /* the word, and whether it is written */
+    if (!there && walk->mode == WALK_FLIP)
+        walk->dead = true;
+    if (walk_field(walk, &unused, 2))
+        walk->dead = true;
+}
+
+void miaow_visit_results(struct state_walk *walk, const struct state_row *row, void *owner,
+                         u64 entry)
+{
+    struct core *core = owner;
+    const struct miaow_unit *unit = unit_at(core, row, entry);
+    struct inflight *inflight = in_passes(core, unit);
+    const lane_set waits = inflight ? waiting_lanes(core, unit, inflight) : 0;
+    if (!walk_entry(walk, inflight && ~waits))
+        return;
+    for (u32 lane = 0; lane < MAX_LANES; lane++)
+        walk_value(walk, inflight, lane, !(waits >> lane & 1));
+}
+
+/* A slot and a vector register, by its physical number. */
+static void walk_destination(struct state_walk *walk, struct inflight *inflight,
+                             const struct core_config *machine)
+{
+    live_walk_target(walk, inflight, state_index_bits(machine->core->warps),
+                     state_index_bits(machine->core->registers / machine->core->warp_size));
+}
+
+static const struct core_config *machine_of(const struct state_walk *walk, const struct core *core)
+{
+    return core ? &core->config : walk->machine;
+}
+
+void miaow_visit_written(struct state_walk *walk, const struct state_row *row, void *owner,
+                         u64 entry)
+{
+    struct core *core = owner;
+    struct inflight *inflight = in_passes(core, unit_at(core, row, entry));
+    if (walk_entry(walk, inflight))
+        walk_destination(walk, inflight, machine_of(walk, core));
+}
+
+void miaow_visit_queue(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    const struct core_config *machine = machine_of(walk, core);
+    const u32 places = machine->miaow->results;
+    const struct miaow_unit *unit = unit_at(core, row, entry / places);
+    const u32 at = (u32)(entry % places);
+    struct inflight *inflight = unit && at < unit->count
+                                    ? core_inflight(core, unit->queue[(unit->head + at) % RESULTS])
+                                    : NULL;
+    if (!walk_entry(walk, inflight))
+        return;
+    for (u32 lane = 0; lane < MAX_LANES; lane++)
+        walk_value(walk, inflight, lane, true);
+    walk_destination(walk, inflight, machine);
+}
+
+/* The words that the register file delivers in the cycle before an instruction's first pass. */
+void miaow_visit_reads(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct inflight *inflight = NULL;
+    for (u32 u = 0; core && core->exec && u < VECTOR_UNITS; u++)
+        if (miaow_of(core)->units[u].began + 1 == core_cycle(core))
+            inflight = in_passes(core, &miaow_of(core)->units[u]);
+    u32 *operand = inflight ? live_operand(&inflight->dyn, (u32)(entry % 3)) : NULL;
+    if (walk_entry(walk, operand) && walk_words(walk, operand ? operand + entry / 3 : NULL, 1))
+        walk->dead = !live_redo(&inflight->dyn);
+}

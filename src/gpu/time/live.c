@@ -1,0 +1,194 @@
+/* Bit flips and hashes of a device: see live.h. */
+#include "gpu/time/live.h"
+#include "core/live.h"
+#include "gpu/device.h"
+#include "gpu/machine/storage.h"
+#include "gpu/time/parts.h"
+#include <stdlib.h>
+
+struct live {
+    struct timing *timing;
+    struct state_list rows;
+    struct strike *strikes; /* of the current or next launch */
+    u32 count;
+    u32 left; /* strikes that are not done; may be too high */
+    u64 every, next_hash;
+    live_hash_fn *take; /* NULL: nothing is hashed */
+    void *user;
+};
+
+struct live *live_create(struct timing *timing)
+{
+    struct live *live = checked(calloc(1, sizeof *live));
+    live->timing = timing;
+    storage_collect(&live->rows, timing->device->config);
+    return live;
+}
+
+void live_destroy(struct live *live)
+{
+    if (!live)
+        return;
+    state_free(&live->rows);
+    free(live);
+}
+
+const struct state_list *timing_rows(const struct timing *timing)
+{
+    return timing->live ? &timing->live->rows : NULL;
+}
+
+/* ---- owners ---- */
+
+u32 timing_owners(const struct timing *timing, const struct state_row *row)
+{
+    const bool located = !strcmp(row->owner, "core") || !strcmp(row->owner, "slice");
+    return row->visit && located ? (u32)row->copies : 0;
+}
+
+static void *owner_of(const struct timing *timing, const struct state_row *row, u32 number)
+{
+    if (number >= timing_owners(timing, row))
+        return NULL;
+    if (!strcmp(row->owner, "core"))
+        return timing->cores[number];
+    return memory_system_slice(timing->memory_system, number);
+}
+
+/* ---- flips ---- */
+
+void timing_strike(struct timing *timing, struct strike *strikes, u32 count)
+{
+    struct live *live = timing->live;
+    assert(live);
+    live->strikes = strikes;
+    live->count = live->left = count;
+    for (u32 i = 0; i < count; i++)
+        strikes[i].done = false;
+}
+
+static u64 common_divisor(u64 a, u64 b)
+{
+    while (b) {
+        const u64 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Tries all entries, each once, in steps of about the golden ratio: entries that are in use are often
+ * next to each other, and those at the edges must not be preferred. */
+static void seek(const struct state_row *row, void *owner, struct strike *s)
+{
+    u64 step = row->entries * 618 / 1000 + 1;
+    while (common_divisor(step, row->entries) != 1)
+        step++;
+    for (u64 n = 1; s->result == FLIP_UNUSED && n < row->entries; n++) {
+        s->bit = (s->bit + step * row->bits) % state_owner_bits(row);
+        s->result = state_flip(row, owner, s->bit);
+    }
+}
+
+static void strike(struct live *live, struct strike *s)
+{
+    const struct state_row *row = state_find(&live->rows, s->element);
+    void *owner = row ? owner_of(live->timing, row, s->owner) : NULL;
+    s->done = true;
+    s->result = owner ? state_flip(row, owner, s->bit) : FLIP_COUNTED;
+    if (s->seek && s->result == FLIP_UNUSED)
+        seek(row, owner, s);
+    if (owner && !strcmp(row->owner, "core"))
+        live_disturb(owner);
+}
+
+static bool strikes_core(const struct live *live, const struct strike *s)
+{
+    const struct state_row *row = state_find(&live->rows, s->element);
+    return row && !strcmp(row->owner, "core");
+}
+
+/* Called by a core: all flips that are due, in the order of the list, and the time of the next. */
+static void strike_core(void *user, struct core *core)
+{
+    struct live *live = user;
+    u64 next = UINT64_MAX;
+    for (u32 i = 0; i < live->count && !core->stopped; i++) {
+        struct strike *s = &live->strikes[i];
+        if (s->done || s->owner != core->config.index || !strikes_core(live, s))
+            continue;
+        if (s->cycle <= core_cycle(core))
+            strike(live, s);
+        else
+            next = MIN(next, s->cycle);
+    }
+    if (next != UINT64_MAX)
+        core_call_at(core, core->began + next * core->clock.period, strike_core, live);
+}
+
+/* Flips before the end of the window: cores that run do theirs at the exact cycle. */
+static void strike_window(struct timed_run *run, fs end)
+{
+    struct timing *t = run->timing;
+    struct live *live = t->live;
+    u32 left = 0;
+    for (u32 i = 0; i < live->count; i++) {
+        struct strike *s = &live->strikes[i];
+        const bool of_core = strikes_core(live, s) && s->owner < t->core_count;
+        const struct core *core = of_core ? t->cores[s->owner] : t->cores[0];
+        const fs time = core->began + s->cycle * core->clock.period;
+        left += !s->done;
+        if (s->done || time >= end)
+            continue;
+        if (of_core && core_next(core) < end && core->clock.next < end)
+            core_call_at(t->cores[s->owner], MAX(time, core->clock.next), strike_core, live);
+        else
+            strike(live, s);
+    }
+    live->left = left;
+}
+
+/* ---- hashes ---- */
+
+u64 timing_hash(const struct timing *timing, bool canonical)
+{
+    const struct live *live = timing->live;
+    u64 hash = 0;
+    for (u32 i = 0; i < live->rows.rows.count; i++) {
+        const struct state_row *row = &live->rows.rows.data[i];
+        for (u32 n = 0; n < timing_owners(timing, row); n++)
+            hash = state_hash(row, owner_of(timing, row, n), hash_word(hash, n), canonical);
+    }
+    return hash;
+}
+
+void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, void *user)
+{
+    struct live *live = timing->live;
+    live->every = MAX(every, 1);
+    live->take = take;
+    live->user = user;
+    live->next_hash = 0;
+}
+
+/* ---- windows ---- */
+
+void live_window(struct timed_run *run, fs end)
+{
+    struct timing *t = run->timing;
+    struct live *live = t->live;
+    const u64 cycle = t->now > run->start ? (t->now - run->start) / t->period : 0;
+    if (live->take && cycle >= live->next_hash) {
+        live->take(live->user, cycle, timing_hash(t, true), timing_hash(t, false));
+        live->next_hash = (cycle / live->every + 1) * live->every;
+    }
+    if (live->left)
+        strike_window(run, end);
+}
+
+void live_end(struct timed_run *run)
+{
+    struct live *live = run->timing->live;
+    live->count = live->left = 0;
+    live->next_hash = 0;
+}

@@ -1,0 +1,436 @@
+/*
+ * Live state: bits of all storage elements are flipped while a small program runs, on machines of
+ * each pipeline. The program is a prefix sum in shared memory (tests/kernels/opencl/reduce.cl), with
+ * loads, stores, barriers, divergent lanes and loops.
+ *
+ *     test-live KERNELS              a few flips of each kind, and what they do
+ *     test-live KERNELS fuzz N SEED  N random flips on each machine: nothing but outcomes
+ *     test-live KERNELS rows N       every row of the registry that calls itself live changes the
+ *                                    outcome or the time of some run within N flips
+ */
+#include "base/rng.h"
+#include "gpu/device.h"
+#include "gpu/time/live.h"
+#include <heddle/heddle.h>
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum {
+    GROUP = 128, /* threads of a block */
+    BLOCKS = 3,
+    WORDS = GROUP * BLOCKS
+};
+
+static const char *kernels; /* folder */
+static u32 tries;
+
+struct machine {
+    const char *name, *file, *settings;
+};
+static const struct machine machines[] = {
+    {"gtx480", "reduce.ptx", "gpu.cores=1 l2.channels=1"},
+    {"gtx1080ti", "reduce.ptx", "gpu.cores=1 l2.channels=1"},
+    {"tahiti", "reduce.clang14.so", "gpu.cores=1 l2.channels=1 gpu.cluster=0"},
+    {"miaow", "reduce.clang14.so", ""},
+};
+
+struct bed {
+    const struct machine *machine;
+    struct hd_device *device;
+    struct hd_kernel *kernel;
+    hd_address in, out;
+    u64 cycles;     /* of a run without flips */
+    bool disturbed; /* caches may not be as after such a run */
+};
+
+/* How a run ended. */
+enum ending {
+    SAME,   /* the output is right, in the same time */
+    SLOWER, /* the output is right, in another time */
+    WRONG,  /* the output is wrong */
+    FAULT,  /* the guest has a fault */
+    HANGS,  /* deadlock or limit */
+    ENDINGS
+};
+
+static void must(bool ok, const struct hd_error *error)
+{
+    if (!ok)
+        fail_msg("%s", error->message);
+}
+
+static void set_all(struct hd_config *config, const char *settings)
+{
+    char *copy = strdup(settings), *rest = copy;
+    struct hd_error error = {0};
+    for (char *one; (one = strtok_r(rest, " ", &rest));)
+        must(hd_config_set(config, one, &error), &error);
+    free(copy);
+}
+
+static struct hd_module *load(struct bed *bed)
+{
+    static char code[1 << 18], path[4096];
+    struct hd_error error = {0};
+    snprintf(path, sizeof path, "%s/opencl/%s", kernels, bed->machine->file);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("cannot open %s", path);
+    const size_t length = fread(code, 1, sizeof code, file);
+    fclose(file);
+    struct hd_module *module =
+        hd_module_load(bed->device, code, length, bed->machine->file, &error);
+    must(module, &error);
+    return module;
+}
+
+static u32 input(u32 i)
+{
+    return i * 2654435761u >> 20;
+}
+
+/* Runs the program; flips what is to be flipped. */
+static enum ending run_once(struct bed *bed, struct strike *strikes, u32 count)
+{
+    u32 words[WORDS];
+    struct hd_error error = {0};
+    struct hd_result result;
+    const struct hd_arg args[] = {{&bed->in, sizeof bed->in}, {&bed->out, sizeof bed->out}};
+    for (u32 i = 0; i < WORDS; i++)
+        words[i] = input(i);
+    must(hd_write(bed->device, bed->in, words, sizeof words, &error), &error);
+    must(hd_fill(bed->device, bed->out, &(u8){0}, 1, sizeof words, &error), &error);
+    if (count)
+        timing_strike(bed->device->timing, strikes, count);
+    must(hd_launch(bed->kernel, (struct hd_dim){BLOCKS, 1, 1}, (struct hd_dim){GROUP, 1, 1}, 0,
+                   args, 2, &result, &error),
+         &error);
+    if (result.outcome == HD_DEADLOCK || result.outcome == HD_LIMIT)
+        return HANGS;
+    if (result.outcome != HD_DONE)
+        return FAULT;
+    must(hd_read(bed->device, words, bed->out, sizeof words, &error), &error);
+    for (u32 i = 0, sum = 0; i < WORDS; i++) {
+        sum = (i % GROUP ? sum : 0) + input(i);
+        if (words[i] != sum)
+            return WRONG;
+    }
+    /* when a launch begins, relative to the clocks of memory, costs a few cycles */
+    const u64 most = bed->cycles + bed->cycles / 100, least = bed->cycles - bed->cycles / 100;
+    const bool same = !bed->cycles || (result.cycles >= least && result.cycles <= most);
+    bed->cycles = bed->cycles ? bed->cycles : result.cycles;
+    return same ? SAME : SLOWER;
+}
+
+/* The same with caches as a run without flips leaves them. */
+static enum ending run(struct bed *bed, struct strike *strikes, u32 count)
+{
+    for (u32 n = 0; bed->disturbed && n < 4; n++)
+        bed->disturbed = run_once(bed, NULL, 0) != SAME;
+    assert_false(bed->disturbed);
+    const enum ending ending = run_once(bed, strikes, count);
+    bed->disturbed = ending != SAME;
+    return ending;
+}
+
+static void open_bed(struct bed *bed, const struct machine *machine, const char *more)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    *bed = (struct bed){.machine = machine};
+    must(hd_config_load(config, machine->name, &error), &error);
+    set_all(config, machine->settings);
+    set_all(config, "timing.functional=false timing.stuck_cycles=20000 timing.max_cycles=200000");
+    set_all(config, more);
+    bed->device = hd_device_open(config, &error);
+    must(bed->device, &error);
+    hd_config_destroy(config);
+    bed->kernel = hd_kernel_find(load(bed), "prefix", &error);
+    must(bed->kernel, &error);
+    bed->in = hd_alloc(bed->device, WORDS * 4, &error);
+    bed->out = hd_alloc(bed->device, WORDS * 4, &error);
+    run_once(bed, NULL, 0);
+    bed->cycles = 0;
+    assert_int_equal(run(bed, NULL, 0), SAME);
+}
+
+static void close_bed(struct bed *bed)
+{
+    hd_device_close(bed->device);
+}
+
+#define LIVE "timing.live_state=true"
+
+static const struct state_row *row_of(const struct bed *bed, const char *element)
+{
+    return state_find(timing_rows(bed->device->timing), element);
+}
+
+/* A flip of a bit of a random entry that is in use, at a random cycle. */
+static enum ending flip(struct bed *bed, struct rng *rng, const struct state_row *row,
+                        struct strike *strike)
+{
+    static char element[128];
+    snprintf(element, sizeof element, "%s.%s", row->unit, row->name);
+    const u32 owner = (u32)rng_below(rng, timing_owners(bed->device->timing, row));
+    const u64 entry = rng_below(rng, row->entries), bit = rng_below(rng, row->backed);
+    *strike = (struct strike){.element = element,
+                              .owner = owner,
+                              .bit = entry * row->bits + bit,
+                              .cycle = rng_below(rng, bed->cycles),
+                              .seek = true};
+    return run(bed, strike, 1);
+}
+
+/* The machine works as before, whatever has happened to it. */
+static void expect_sound(struct bed *bed)
+{
+    bed->disturbed = true;
+    assert_int_equal(run(bed, NULL, 0), SAME);
+}
+
+/* ---- tests ---- */
+
+/* Without flips, a launch with live state is like one without it. */
+static void nothing_flipped(void **state)
+{
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
+        struct bed plain, live;
+        open_bed(&plain, &machines[m], "");
+        open_bed(&live, &machines[m], LIVE);
+        assert_null(timing_rows(plain.device->timing));
+        assert_int_equal(plain.cycles, live.cycles);
+        char *a = hd_stats_json(plain.device), *b = hd_stats_json(live.device);
+        json_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
+        assert_true(json_equal(json_object_get(x, "totals"), json_object_get(y, "totals")));
+        assert_non_null(json_object_get(x, "totals"));
+        json_decref(x);
+        json_decref(y);
+        hd_free(a);
+        hd_free(b);
+        close_bed(&plain);
+        close_bed(&live);
+    }
+}
+
+/* Every row visits as many bits as it calls live, and none more than it declares. */
+static void widths(void **state)
+{
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
+        struct bed bed;
+        open_bed(&bed, &machines[m], LIVE);
+        const struct state_list *rows = timing_rows(bed.device->timing);
+        for (u32 i = 0; i < rows->rows.count; i++) {
+            const struct state_row *row = &rows->rows.data[i];
+            if (!timing_owners(bed.device->timing, row))
+                continue;
+            u64 bits[(1 << 14) / 64];
+            assert_in_range(row->backed, 1, row->bits);
+            assert_in_range(row->bits, 1, 1 << 14);
+            struct state_walk walk = {.mode = WALK_READ, .out = bits};
+            struct core *core = timing_core(bed.device->timing, 0);
+            memset(bits, 0, sizeof bits);
+            if (strcmp(row->owner, "core"))
+                continue;
+            row->visit(&walk, row, core, row->entries - 1); /* the last entry of an idle core */
+            if (walk.bits != row->backed)
+                fail_msg("%s: %s.%s visits %u bits, %u when counted", machines[m].name, row->unit,
+                         row->name, walk.bits, row->backed);
+        }
+        close_bed(&bed);
+    }
+}
+
+/* Flips of an element until a run ends in one of these ways (bits); fails after many. */
+static void expect_ending(struct bed *bed, const char *element, u32 endings)
+{
+    enum {
+        MOST = 600
+    };
+    struct rng rng;
+    rng_stream(&rng, 7, 0, "test", 0, "live");
+    const struct state_row *row = row_of(bed, element);
+    if (!row || !row->visit)
+        fail_msg("%s has no live %s", bed->machine->name, element);
+    for (u32 n = 0; n < MOST; n++) {
+        struct strike strike;
+        const enum ending ending = flip(bed, &rng, row, &strike);
+        if (strike.result != FLIP_DONE && strike.done && ending != SAME)
+            fail_msg("%s: %s, bit %" PRIu64 " in cycle %" PRIu64 ": nothing reads it, but a run "
+                     "ends otherwise (%d)",
+                     bed->machine->name, element, strike.bit, strike.cycle, ending);
+        if (endings >> ending & 1)
+            return;
+    }
+    fail_msg("%s: no flip of %s had the expected effect", bed->machine->name, element);
+}
+
+#define BAD (1u << WRONG | 1u << FAULT | 1u << HANGS)
+
+static void effects(void **state)
+{
+    static const struct {
+        const char *element;
+        u32 machines; /* bits */
+        u32 endings;  /* bits: one of them must be seen */
+    } cases[] = {
+        {"collect.registers", 7, 1u << WRONG},
+        {"vgpr.registers", 8, 1u << WRONG},
+        {"collect.scalar_registers", 4, BAD},
+        {"sgpr.registers", 8, BAD},
+        {"lsu.shared", 7, 1u << WRONG},
+        {"shared.words", 8, 1u << WRONG},
+        {"issue.mask", 7, BAD},
+        {"exec.exec", 8, BAD},
+        {"issue.stack", 3, BAD},
+        {"fetch.pc", 15, 1u << FAULT},
+        {"issue.scoreboard", 3, 1u << HANGS},
+        {"issue.vector_busy", 8, 1u << HANGS},
+        {"issue.barrier", 3, 1u << HANGS},
+        {"issue.arrived", 3, 1u << HANGS | 1u << WRONG},
+        {"issue.counters", 4, BAD},
+        {"collect.operands", 3, BAD},
+        {"units.sp", 7, BAD},
+        {"units.results", 3, BAD},
+        {"simd.queue", 8, BAD},
+        {"simd.sources", 8, BAD},
+        {"lsu.addresses", 15, BAD},
+        {"lsu.data", 15, 1u << WRONG},
+        {"lsu.stores", 7, 1u << HANGS},
+        {"l1d.waiters", 1, 1u << HANGS},
+        {"l2.data", 7, 1u << WRONG},
+        {"l2.tags", 7, 1u << WRONG | 1u << SLOWER},
+    };
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
+        struct bed bed;
+        open_bed(&bed, &machines[m], LIVE);
+        for (u32 i = 0; i < ARRAY_LEN(cases); i++)
+            if (cases[i].machines >> m & 1)
+                expect_ending(&bed, cases[i].element, cases[i].endings);
+        expect_sound(&bed);
+        close_bed(&bed);
+    }
+}
+
+/* What is not in use, or not there, changes nothing. */
+static void no_effect(void **state)
+{
+    struct bed bed;
+    open_bed(&bed, &machines[0], LIVE);
+    const struct state_row *registers = row_of(&bed, "collect.registers");
+    struct strike strikes[] = {
+        {.element = "collect.registers", .bit = state_owner_bits(registers) - 1, .cycle = 200},
+        {.element = "fetch.buffer", .cycle = 200},
+        {.element = "no.such", .cycle = 200},
+        {.element = "collect.registers", .owner = 99, .cycle = 200},
+        {.element = "collect.registers", .cycle = 1000000000},
+    };
+    assert_int_equal(run(&bed, strikes, ARRAY_LEN(strikes)), SAME);
+    assert_int_equal(strikes[0].result, FLIP_UNUSED);
+    for (u32 i = 1; i < 4; i++)
+        assert_int_equal(strikes[i].result, FLIP_COUNTED);
+    for (u32 i = 0; i < 4; i++)
+        assert_true(strikes[i].done);
+    assert_false(strikes[4].done);
+    close_bed(&bed);
+}
+
+/* Two flips of the same bit in the same cycle cancel out. */
+static void twice(void **state)
+{
+    static const char *const elements[] = {"collect.registers", "lsu.shared",       "issue.mask",
+                                           "issue.stack",       "issue.scoreboard", "l2.tags"};
+    struct bed bed;
+    open_bed(&bed, &machines[0], LIVE);
+    for (u32 i = 0; i < ARRAY_LEN(elements); i++)
+        for (u64 bit = 0; bit < 40; bit += 13) {
+            const struct strike one = {.element = elements[i], .bit = bit, .cycle = 300};
+            struct strike strikes[] = {one, one};
+            if (!strcmp(elements[i], "issue.stack") && bit < 31)
+                continue; /* a PC outside the code is a fault at once */
+            assert_int_equal(run(&bed, strikes, 2), SAME);
+        }
+    close_bed(&bed);
+}
+
+/* ---- many flips ---- */
+
+static void fuzz(void **state)
+{
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
+        struct bed bed;
+        struct rng rng;
+        u32 seen[ENDINGS] = {0};
+        rng_stream(&rng, *(u64 *)*state, 0, "test", 0, "live");
+        open_bed(&bed, &machines[m], LIVE);
+        const struct state_list *rows = timing_rows(bed.device->timing);
+        for (u32 n = 0; n < tries;) {
+            const struct state_row *row = &rows->rows.data[rng_below(&rng, rows->rows.count)];
+            struct strike strike;
+            if (!timing_owners(bed.device->timing, row))
+                continue;
+            const enum ending ending = flip(&bed, &rng, row, &strike);
+            seen[ending]++;
+            if (strike.done && strike.result != FLIP_DONE && ending != SAME && ending != SLOWER)
+                fail_msg("%s: %s bit %" PRIu64 " at cycle %" PRIu64 " has no effect, but one",
+                         bed.machine->name, strike.element, strike.bit, strike.cycle);
+            if (++n % 32 == 0)
+                expect_sound(&bed);
+        }
+        printf("%s: %u same, %u in another time, %u wrong, %u faults, %u hang\n", bed.machine->name,
+               seen[SAME], seen[SLOWER], seen[WRONG], seen[FAULT], seen[HANGS]);
+        close_bed(&bed);
+    }
+}
+
+static void rows_act(void **state)
+{
+    u32 idle = 0;
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
+        struct bed bed;
+        struct rng rng;
+        rng_stream(&rng, 1, 0, "test", 0, "live");
+        open_bed(&bed, &machines[m], LIVE);
+        const struct state_list *rows = timing_rows(bed.device->timing);
+        for (u32 i = 0; i < rows->rows.count; i++) {
+            const struct state_row *row = &rows->rows.data[i];
+            enum ending ending = SAME;
+            struct strike strike;
+            u32 n = 0;
+            if (!timing_owners(bed.device->timing, row))
+                continue;
+            while (ending == SAME && n++ < tries)
+                ending = flip(&bed, &rng, row, &strike);
+            if (ending == SAME)
+                printf("%s: %s.%s: no effect in %u flips\n", bed.machine->name, row->unit,
+                       row->name, tries);
+            idle += ending == SAME;
+        }
+        close_bed(&bed);
+    }
+    assert_int_equal(idle, 0);
+}
+
+int main(int argc, char **argv)
+{
+    static u64 seed;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_flipped), cmocka_unit_test(widths), cmocka_unit_test(effects),
+        cmocka_unit_test(no_effect),       cmocka_unit_test(twice),
+    };
+    const struct CMUnitTest many[] = {cmocka_unit_test_prestate(fuzz, &seed)};
+    const struct CMUnitTest every[] = {cmocka_unit_test(rows_act)};
+    kernels = argc > 1 ? argv[1] : ".";
+    tries = argc > 3 ? (u32)atoi(argv[3]) : 0;
+    seed = argc > 4 ? (u64)atoll(argv[4]) : 1;
+    if (argc > 2 && !strcmp(argv[2], "fuzz"))
+        return cmocka_run_group_tests(many, NULL, NULL);
+    if (argc > 2 && !strcmp(argv[2], "rows"))
+        return cmocka_run_group_tests(every, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
