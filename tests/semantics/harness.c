@@ -34,6 +34,13 @@ void text_free(struct text *text)
     *text = (struct text){0};
 }
 
+/* SEMANTICS_ADDRESS_BITS=32 runs the same code with .address_size 32 on devices with 32-bit addresses. */
+static bool addresses_are_narrow(void)
+{
+    const char *bits = getenv("SEMANTICS_ADDRESS_BITS");
+    return bits && !strcmp(bits, "32");
+}
+
 static void give_up(const char *what, const struct hd_error *error)
 {
     fprintf(stderr, "%s: %s %s\n", what, error->place, error->message);
@@ -45,6 +52,8 @@ struct hd_device *device_open(const char *const *settings)
     struct hd_error error = {0};
     struct hd_config *config = hd_config_create();
     hd_config_set(config, "timing.functional=true", &error);
+    if (addresses_are_narrow() && !hd_config_set(config, "gpu.address_bits=32", &error))
+        give_up("gpu.address_bits=32", &error);
     for (; *settings; settings++)
         if (!hd_config_set(config, *settings, &error))
             give_up(*settings, &error);
@@ -57,7 +66,11 @@ struct hd_device *device_open(const char *const *settings)
 
 struct hd_module *module_load(struct hd_device *device, const struct text *text, const char *name)
 {
+    static const char wide[] = ".address_size 64", narrow[] = ".address_size 32";
     struct hd_error error = {0};
+    char *size = strstr(text->data, wide);
+    if (size && addresses_are_narrow())
+        memcpy(size, narrow, sizeof narrow - 1);
     struct hd_module *module = hd_module_load(device, text->data, text->at, name, &error);
     if (!module)
         printf("%s does not load: %s %s\n", name, error.place, error.message);

@@ -219,6 +219,16 @@ bool lower_ld(struct fn *fn, struct match *m)
     return true;
 }
 
+/* The low word of a register of two. */
+static struct operand low_word(struct fn *fn, struct operand wide)
+{
+    struct operand low = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
+    struct inst *inst = emit_plain(fn, OP_unpack_b64);
+    inst->dst[0] = low;
+    inst->src[0] = wide;
+    return low;
+}
+
 /* A stored element in a register of its own size. */
 static bool stored_element(struct fn *fn, const struct match *m, const struct ptx_operand *o,
                            struct operand *out)
@@ -226,13 +236,8 @@ static bool stored_element(struct fn *fn, const struct match *m, const struct pt
     u32 words = type_words(m->types[0]);
     if (!lower_source(fn, o, m->types[0], FIT_WIDER, out))
         return false;
-    if (out->kind == OPERAND_VECTOR && out->count > words) {
-        struct operand low = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
-        struct inst *inst = emit_plain(fn, OP_unpack_b64);
-        inst->dst[0] = low;
-        inst->src[0] = *out;
-        *out = low;
-    }
+    if (out->kind == OPERAND_VECTOR && out->count > words)
+        *out = low_word(fn, *out);
     return true;
 }
 
@@ -340,9 +345,11 @@ bool lower_isspacep(struct fn *fn, struct match *m)
     struct operand dst, src;
     if (!operand_count_is(fn, m->in, 2, 2) || !lower_mask_dest(fn, &m->in->operands[0], &dst))
         return false;
-    enum type type = lower_address_words(fn->l) == 1 ? TYPE_B32 : TYPE_B64;
-    if (!lower_source(fn, &m->in->operands[1], type, FIT_EXACT, &src))
+    const u32 words = lower_address_words(fn->l);
+    if (!lower_source(fn, &m->in->operands[1], words == 1 ? TYPE_B32 : TYPE_B64, FIT_WIDER, &src))
         return false;
+    if (src.kind == OPERAND_VECTOR && src.count > words) /* truncated, as addresses of ld and st */
+        src = low_word(fn, src);
     if (dst.kind == OPERAND_NONE)
         dst = operand_make(OPERAND_MASK, mask_new(fn), 1);
     struct inst *inst = emit(fn, m, OP_isspacep);
