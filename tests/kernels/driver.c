@@ -3,10 +3,11 @@
  * device.
  *
  *   kernels --source DIR [--ptx DIR|--narrow DIR] [--form NAME] [--only TEXT] [--set KEY=VALUE]...
- *           [--exact|--armed] [--quick]
+ *           [--exact|--armed|--live] [--quick]
  *           [--list] [-v]
  *
- * --armed runs each case in time twice, without and with content (timing.content), and compares all
+ * --armed runs each case in time twice, without and with content (timing.content; --live: with live
+ * state, timing.live_state), and compares all
  * that was counted. --exact runs each case twice, in functional mode and in time, and compares what was counted; in
  * time every law of conservation must hold. --quick leaves out cases that run long in time.
  * --part K/N runs each Nth case, from the Kth on.
@@ -75,7 +76,8 @@ struct options {
     const char *source, *ptx, *narrow, *form, *only;
     struct setup custom;
     unsigned custom_count;
-    bool list, verbose, exact, armed, quick;
+    bool list, verbose, exact, quick;
+    const char *armed;    /* a setting, or NULL */
     unsigned part, parts; /* only each case whose number modulo parts is part; 0 parts: all */
 };
 
@@ -155,8 +157,8 @@ static struct hd_device *open_device(const struct setup *setup, const struct tes
                                      struct hd_error *error)
 {
     struct hd_config *config = make_config(setup, t->timed, t->quick, error);
-    if (config && t->content)
-        hd_config_set(config, "timing.content=true", error);
+    if (config && t->armed)
+        hd_config_set(config, t->armed, error);
     struct hd_device *device = config ? hd_device_open(config, error) : NULL;
     hd_config_destroy(config);
     return device;
@@ -253,7 +255,7 @@ static void run_armed(struct test *t, const struct options *o, const struct kern
     json_t *plain = NULL, *armed = NULL;
     struct test *other = begin(o, form, setup, true);
     run_on(other, c, setup, path, text, length, &plain);
-    t->content = true;
+    t->armed = o->armed;
     run_on(t, c, setup, path, text, length, &armed);
     if (!(c->flags & CASE_ORDER) && !laws_same_counts(plain, armed, why, sizeof why))
         fail(t, "%s", why);
@@ -344,7 +346,9 @@ static bool parse(struct options *o, int argc, char **argv)
         } else if (strcmp(argv[i], "--exact") == 0) {
             o->exact = true;
         } else if (strcmp(argv[i], "--armed") == 0) {
-            o->armed = true;
+            o->armed = "timing.content=true";
+        } else if (strcmp(argv[i], "--live") == 0) {
+            o->armed = "timing.live_state=true";
         } else if (strcmp(argv[i], "--quick") == 0) {
             o->quick = true;
         } else if (strcmp(argv[i], "-v") == 0) {
@@ -388,7 +392,7 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "usage: %s --source DIR [--ptx DIR|--narrow DIR] [--form NAME] [--only TEXT] "
                 "[--machine NAME]"
-                " [--exact|--armed] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
+                " [--exact|--armed|--live] [--quick] [--part K/N] [--set K=V]... [--list] [-v]\n",
                 argv[0]);
         return 2;
     }

@@ -33,7 +33,7 @@ struct test {
     bool narrow;        /* PTX with 32-bit addresses */
     bool timed;         /* in time */
     bool quick;         /* and not for long */
-    bool content;       /* with content (timing.content) */
+    const char *armed;  /* a setting: with content or live state; NULL: neither */
     u32 random;         /* generator state */
     bool failed;
     bool fault; /* the case expects a fault: launch() does not check the outcome */

@@ -1,7 +1,7 @@
 /*
- * Live state: bits of all storage elements are flipped while a small program runs, on machines of
- * each pipeline. The program is a prefix sum in shared memory (tests/kernels/opencl/reduce.cl), with
- * loads, stores, barriers, divergent lanes and loops.
+ * Live state: bits of all storage elements are flipped while small programs run, on machines of each
+ * pipeline: a prefix sum in shared memory, with loads, stores, barriers, divergent lanes and loops,
+ * and arithmetic in single and double precision (tests/kernels/opencl).
  *
  *     test-live KERNELS              a few flips of each kind, and what they do
  *     test-live KERNELS fuzz N SEED  N random flips on each machine: nothing but outcomes
@@ -30,20 +30,37 @@ static const char *kernels; /* folder */
 static u32 tries;
 
 struct machine {
-    const char *name, *file, *settings;
+    const char *name, *form, *settings;
 };
 static const struct machine machines[] = {
-    {"gtx480", "reduce.ptx", "gpu.cores=1 l2.channels=1"},
-    {"gtx1080ti", "reduce.ptx", "gpu.cores=1 l2.channels=1"},
-    {"tahiti", "reduce.clang14.so", "gpu.cores=1 l2.channels=1 gpu.cluster=0"},
-    {"miaow", "reduce.clang14.so", ""},
+    {"gtx480", "ptx", "gpu.cores=1 l2.channels=1"},
+    {"gtx1080ti", "ptx", "gpu.cores=1 l2.channels=1"},
+    {"tahiti", "clang14.so", "gpu.cores=1 l2.channels=1 gpu.cluster=0"},
+    {"miaow", "clang14.so", ""},
+};
+
+/* A kernel with one or two inputs, an output and, in the latter case, the number of threads. */
+struct sample {
+    const char *file, *kernel;
+    u32 inputs;
+    u32 in_words, out_words; /* of a thread */
+};
+static const struct sample samples[] = {
+    {"reduce", "prefix", 1, 1, 1},
+    {"math", "exact32", 2, 1, 12},
+    {"doubles", "exact64", 2, 2, 28},
+};
+enum {
+    MOST_WORDS = WORDS * 28
 };
 
 struct bed {
     const struct machine *machine;
+    const struct sample *program;
+    u32 right[MOST_WORDS]; /* the output of a run without flips */
     struct hd_device *device;
     struct hd_kernel *kernel;
-    hd_address in, out;
+    hd_address in[2], out;
     u64 cycles;     /* of a run without flips */
     bool disturbed; /* caches may not be as after such a run */
 };
@@ -77,54 +94,71 @@ static struct hd_module *load(struct bed *bed)
 {
     static char code[1 << 18], path[4096];
     struct hd_error error = {0};
-    snprintf(path, sizeof path, "%s/opencl/%s", kernels, bed->machine->file);
+    snprintf(path, sizeof path, "%s/opencl/%s.%s", kernels, bed->program->file, bed->machine->form);
     FILE *file = fopen(path, "rb");
     if (!file)
         fail_msg("cannot open %s", path);
     const size_t length = fread(code, 1, sizeof code, file);
     fclose(file);
-    struct hd_module *module =
-        hd_module_load(bed->device, code, length, bed->machine->file, &error);
+    struct hd_module *module = hd_module_load(bed->device, code, length, path, &error);
     must(module, &error);
     return module;
 }
 
-static u32 input(u32 i)
+/* Word i of an input: a small integer, or a number between 1 and 32 as a float or double. */
+static u32 input(const struct sample *program, u32 i)
 {
-    return i * 2654435761u >> 20;
+    const u32 random = i * 2654435761u;
+    if (program->inputs == 1)
+        return random >> 20;
+    if (program->in_words == 1)
+        return 0x3f800000 + random % (5u << 23);
+    return i % 2 ? 0x3ff00000 + random % (5u << 20) : random;
+}
+
+static void write_inputs(struct bed *bed)
+{
+    u32 words[MOST_WORDS];
+    struct hd_error error = {0};
+    const u32 count = WORDS * bed->program->in_words;
+    for (u32 k = 0; k < bed->program->inputs; k++) {
+        for (u32 i = 0; i < count; i++)
+            words[i] = input(bed->program, i + k * count);
+        must(hd_write(bed->device, bed->in[k], words, count * sizeof *words, &error), &error);
+    }
 }
 
 /* Runs the program; flips what is to be flipped. */
 static enum ending run_once(struct bed *bed, struct strike *strikes, u32 count)
 {
-    u32 words[WORDS];
+    u32 words[MOST_WORDS];
     struct hd_error error = {0};
     struct hd_result result;
-    const struct hd_arg args[] = {{&bed->in, sizeof bed->in}, {&bed->out, sizeof bed->out}};
-    for (u32 i = 0; i < WORDS; i++)
-        words[i] = input(i);
-    must(hd_write(bed->device, bed->in, words, sizeof words, &error), &error);
-    must(hd_fill(bed->device, bed->out, &(u8){0}, 1, sizeof words, &error), &error);
+    const u32 bytes = WORDS * bed->program->out_words * 4, inputs = bed->program->inputs;
+    const struct hd_arg one[] = {{&bed->in[0], 8}, {&bed->out, 8}};
+    const struct hd_arg two[] = {
+        {&bed->in[0], 8}, {&bed->in[1], 8}, {&bed->out, 8}, {&(u32){WORDS}, 4}};
+    write_inputs(bed);
+    must(hd_fill(bed->device, bed->out, &(u8){0}, 1, bytes, &error), &error);
     if (count)
         timing_strike(bed->device->timing, strikes, count);
     must(hd_launch(bed->kernel, (struct hd_dim){BLOCKS, 1, 1}, (struct hd_dim){GROUP, 1, 1}, 0,
-                   args, 2, &result, &error),
+                   inputs == 1 ? one : two, inputs == 1 ? 2 : 4, &result, &error),
          &error);
     if (result.outcome == HD_DEADLOCK || result.outcome == HD_LIMIT)
         return HANGS;
     if (result.outcome != HD_DONE)
         return FAULT;
-    must(hd_read(bed->device, words, bed->out, sizeof words, &error), &error);
-    for (u32 i = 0, sum = 0; i < WORDS; i++) {
-        sum = (i % GROUP ? sum : 0) + input(i);
-        if (words[i] != sum)
-            return WRONG;
+    must(hd_read(bed->device, words, bed->out, bytes, &error), &error);
+    if (!bed->cycles) { /* the first run without flips */
+        memcpy(bed->right, words, bytes);
+        bed->cycles = result.cycles;
     }
+    if (memcmp(words, bed->right, bytes))
+        return WRONG;
     /* when a launch begins, relative to the clocks of memory, costs a few cycles */
     const u64 most = bed->cycles + bed->cycles / 100, least = bed->cycles - bed->cycles / 100;
-    const bool same = !bed->cycles || (result.cycles >= least && result.cycles <= most);
-    bed->cycles = bed->cycles ? bed->cycles : result.cycles;
-    return same ? SAME : SLOWER;
+    return result.cycles >= least && result.cycles <= most ? SAME : SLOWER;
 }
 
 /* The same with caches as a run without flips leaves them. */
@@ -138,11 +172,14 @@ static enum ending run(struct bed *bed, struct strike *strikes, u32 count)
     return ending;
 }
 
-static void open_bed(struct bed *bed, const struct machine *machine, const char *more)
+static struct bed *open_program(const struct sample *program, const struct machine *machine,
+                                const char *more)
 {
     struct hd_error error = {0};
     struct hd_config *config = hd_config_create();
-    *bed = (struct bed){.machine = machine};
+    struct bed *bed = calloc(1, sizeof *bed);
+    bed->machine = machine;
+    bed->program = program;
     must(hd_config_load(config, machine->name, &error), &error);
     set_all(config, machine->settings);
     set_all(config, "timing.functional=false timing.stuck_cycles=20000 timing.max_cycles=200000");
@@ -150,18 +187,30 @@ static void open_bed(struct bed *bed, const struct machine *machine, const char 
     bed->device = hd_device_open(config, &error);
     must(bed->device, &error);
     hd_config_destroy(config);
-    bed->kernel = hd_kernel_find(load(bed), "prefix", &error);
+    bed->kernel = hd_kernel_find(load(bed), program->kernel, &error);
     must(bed->kernel, &error);
-    bed->in = hd_alloc(bed->device, WORDS * 4, &error);
-    bed->out = hd_alloc(bed->device, WORDS * 4, &error);
-    run_once(bed, NULL, 0);
+    for (u32 k = 0; k < program->inputs; k++)
+        bed->in[k] = hd_alloc(bed->device, WORDS * program->in_words * 4, &error);
+    bed->out = hd_alloc(bed->device, WORDS * program->out_words * 4, &error);
+    run_once(bed, NULL, 0); /* warms the caches */
     bed->cycles = 0;
-    assert_int_equal(run(bed, NULL, 0), SAME);
+    assert_int_equal(run_once(bed, NULL, 0), SAME);
+    for (u32 i = 0, sum = 0; program == samples && i < WORDS; i++) {
+        sum = (i % GROUP ? sum : 0) + input(program, i);
+        assert_int_equal(bed->right[i], sum);
+    }
+    return bed;
+}
+
+static struct bed *open_bed(const struct machine *machine, const char *more)
+{
+    return open_program(samples, machine, more);
 }
 
 static void close_bed(struct bed *bed)
 {
     hd_device_close(bed->device);
+    free(bed);
 }
 
 #define LIVE "timing.live_state=true"
@@ -200,12 +249,10 @@ static void expect_sound(struct bed *bed)
 static void nothing_flipped(void **state)
 {
     for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
-        struct bed plain, live;
-        open_bed(&plain, &machines[m], "");
-        open_bed(&live, &machines[m], LIVE);
-        assert_null(timing_rows(plain.device->timing));
-        assert_int_equal(plain.cycles, live.cycles);
-        char *a = hd_stats_json(plain.device), *b = hd_stats_json(live.device);
+        struct bed *plain = open_bed(&machines[m], ""), *live = open_bed(&machines[m], LIVE);
+        assert_null(timing_rows(plain->device->timing));
+        assert_int_equal(plain->cycles, live->cycles);
+        char *a = hd_stats_json(plain->device), *b = hd_stats_json(live->device);
         json_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
         assert_true(json_equal(json_object_get(x, "totals"), json_object_get(y, "totals")));
         assert_non_null(json_object_get(x, "totals"));
@@ -213,8 +260,8 @@ static void nothing_flipped(void **state)
         json_decref(y);
         hd_free(a);
         hd_free(b);
-        close_bed(&plain);
-        close_bed(&live);
+        close_bed(plain);
+        close_bed(live);
     }
 }
 
@@ -222,18 +269,17 @@ static void nothing_flipped(void **state)
 static void widths(void **state)
 {
     for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
-        struct bed bed;
-        open_bed(&bed, &machines[m], LIVE);
-        const struct state_list *rows = timing_rows(bed.device->timing);
+        struct bed *bed = open_bed(&machines[m], LIVE);
+        const struct state_list *rows = timing_rows(bed->device->timing);
         for (u32 i = 0; i < rows->rows.count; i++) {
             const struct state_row *row = &rows->rows.data[i];
-            if (!timing_owners(bed.device->timing, row))
+            if (!timing_owners(bed->device->timing, row))
                 continue;
             u64 bits[(1 << 14) / 64];
             assert_in_range(row->backed, 1, row->bits);
             assert_in_range(row->bits, 1, 1 << 14);
             struct state_walk walk = {.mode = WALK_READ, .out = bits};
-            struct core *core = timing_core(bed.device->timing, 0);
+            struct core *core = timing_core(bed->device->timing, 0);
             memset(bits, 0, sizeof bits);
             if (strcmp(row->owner, "core"))
                 continue;
@@ -242,7 +288,7 @@ static void widths(void **state)
                 fail_msg("%s: %s.%s visits %u bits, %u when counted", machines[m].name, row->unit,
                          row->name, walk.bits, row->backed);
         }
-        close_bed(&bed);
+        close_bed(bed);
     }
 }
 
@@ -307,22 +353,20 @@ static void effects(void **state)
         {"l2.tags", 7, 1u << WRONG | 1u << SLOWER},
     };
     for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
-        struct bed bed;
-        open_bed(&bed, &machines[m], LIVE);
+        struct bed *bed = open_bed(&machines[m], LIVE);
         for (u32 i = 0; i < ARRAY_LEN(cases); i++)
             if (cases[i].machines >> m & 1)
-                expect_ending(&bed, cases[i].element, cases[i].endings);
-        expect_sound(&bed);
-        close_bed(&bed);
+                expect_ending(bed, cases[i].element, cases[i].endings);
+        expect_sound(bed);
+        close_bed(bed);
     }
 }
 
 /* What is not in use, or not there, changes nothing. */
 static void no_effect(void **state)
 {
-    struct bed bed;
-    open_bed(&bed, &machines[0], LIVE);
-    const struct state_row *registers = row_of(&bed, "collect.registers");
+    struct bed *bed = open_bed(&machines[0], LIVE);
+    const struct state_row *registers = row_of(bed, "collect.registers");
     struct strike strikes[] = {
         {.element = "collect.registers", .bit = state_owner_bits(registers) - 1, .cycle = 200},
         {.element = "fetch.buffer", .cycle = 200},
@@ -330,14 +374,14 @@ static void no_effect(void **state)
         {.element = "collect.registers", .owner = 99, .cycle = 200},
         {.element = "collect.registers", .cycle = 1000000000},
     };
-    assert_int_equal(run(&bed, strikes, ARRAY_LEN(strikes)), SAME);
+    assert_int_equal(run(bed, strikes, ARRAY_LEN(strikes)), SAME);
     assert_int_equal(strikes[0].result, FLIP_UNUSED);
     for (u32 i = 1; i < 4; i++)
         assert_int_equal(strikes[i].result, FLIP_COUNTED);
     for (u32 i = 0; i < 4; i++)
         assert_true(strikes[i].done);
     assert_false(strikes[4].done);
-    close_bed(&bed);
+    close_bed(bed);
 }
 
 /* Two flips of the same bit in the same cycle cancel out. */
@@ -345,73 +389,99 @@ static void twice(void **state)
 {
     static const char *const elements[] = {"collect.registers", "lsu.shared",       "issue.mask",
                                            "issue.stack",       "issue.scoreboard", "l2.tags"};
-    struct bed bed;
-    open_bed(&bed, &machines[0], LIVE);
+    struct bed *bed = open_bed(&machines[0], LIVE);
     for (u32 i = 0; i < ARRAY_LEN(elements); i++)
         for (u64 bit = 0; bit < 40; bit += 13) {
             const struct strike one = {.element = elements[i], .bit = bit, .cycle = 300};
             struct strike strikes[] = {one, one};
             if (!strcmp(elements[i], "issue.stack") && bit < 31)
                 continue; /* a PC outside the code is a fault at once */
-            assert_int_equal(run(&bed, strikes, 2), SAME);
+            assert_int_equal(run(bed, strikes, 2), SAME);
         }
-    close_bed(&bed);
+    close_bed(bed);
 }
 
 /* ---- many flips ---- */
 
+static void fuzz_machine(const struct machine *machine, u64 seed)
+{
+    struct bed *beds[ARRAY_LEN(samples)];
+    struct rng rng;
+    u32 seen[ENDINGS] = {0};
+    rng_stream(&rng, seed, 0, "test", 0, "live");
+    for (u32 i = 0; i < ARRAY_LEN(samples); i++)
+        beds[i] = open_program(&samples[i], machine, LIVE);
+    const struct state_list *rows = timing_rows(beds[0]->device->timing);
+    for (u32 n = 0; n < tries;) {
+        struct bed *bed = beds[n % ARRAY_LEN(samples)];
+        const struct state_row *row = &rows->rows.data[rng_below(&rng, rows->rows.count)];
+        struct strike strike;
+        if (!timing_owners(bed->device->timing, row))
+            continue;
+        const enum ending ending = flip(bed, &rng, row, &strike);
+        seen[ending]++;
+        if (strike.done && strike.result != FLIP_DONE && ending != SAME && ending != SLOWER)
+            fail_msg("%s: %s, bit %" PRIu64 " in cycle %" PRIu64
+                     ": nothing reads it, but a run ends otherwise (%d)",
+                     machine->name, strike.element, strike.bit, strike.cycle, ending);
+        if (++n % 32 == 0)
+            expect_sound(bed);
+    }
+    printf("%s: %u same, %u in another time, %u wrong, %u faults, %u hang\n", machine->name,
+           seen[SAME], seen[SLOWER], seen[WRONG], seen[FAULT], seen[HANGS]);
+    for (u32 i = 0; i < ARRAY_LEN(samples); i++)
+        close_bed(beds[i]);
+}
+
 static void fuzz(void **state)
 {
-    for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
-        struct bed bed;
-        struct rng rng;
-        u32 seen[ENDINGS] = {0};
-        rng_stream(&rng, *(u64 *)*state, 0, "test", 0, "live");
-        open_bed(&bed, &machines[m], LIVE);
-        const struct state_list *rows = timing_rows(bed.device->timing);
-        for (u32 n = 0; n < tries;) {
-            const struct state_row *row = &rows->rows.data[rng_below(&rng, rows->rows.count)];
-            struct strike strike;
-            if (!timing_owners(bed.device->timing, row))
-                continue;
-            const enum ending ending = flip(&bed, &rng, row, &strike);
-            seen[ending]++;
-            if (strike.done && strike.result != FLIP_DONE && ending != SAME && ending != SLOWER)
-                fail_msg("%s: %s bit %" PRIu64 " at cycle %" PRIu64 " has no effect, but one",
-                         bed.machine->name, strike.element, strike.bit, strike.cycle);
-            if (++n % 32 == 0)
-                expect_sound(&bed);
-        }
-        printf("%s: %u same, %u in another time, %u wrong, %u faults, %u hang\n", bed.machine->name,
-               seen[SAME], seen[SLOWER], seen[WRONG], seen[FAULT], seen[HANGS]);
-        close_bed(&bed);
+    for (u32 m = 0; m < ARRAY_LEN(machines); m++)
+        fuzz_machine(&machines[m], *(u64 *)*state);
+}
+
+/* Whether some flip of a row changes a run of one of the programs. */
+static bool row_acts(struct bed *const *beds, struct rng *rng, const struct state_row *row)
+{
+    for (u32 n = 0; n < tries; n++) {
+        struct strike strike;
+        if (flip(beds[n % ARRAY_LEN(samples)], rng, row, &strike) != SAME)
+            return true;
     }
+    return false;
+}
+
+/* Rows that only these programs leave idle: what is not in them is tried elsewhere, or decides only
+ * the order of warps, which takes less than the tolerance of time. */
+static bool may_be_idle(const struct state_row *row)
+{
+    static const char *const names[] = {"turn", "last", "age", "order"};
+    for (u32 i = 0; i < ARRAY_LEN(names); i++)
+        if (!strcmp(row->name, names[i]))
+            return true;
+    return !strcmp(row->unit, "readonly") || !strcmp(row->unit, "constant");
 }
 
 static void rows_act(void **state)
 {
     u32 idle = 0;
     for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
-        struct bed bed;
+        struct bed *beds[ARRAY_LEN(samples)];
         struct rng rng;
         rng_stream(&rng, 1, 0, "test", 0, "live");
-        open_bed(&bed, &machines[m], LIVE);
-        const struct state_list *rows = timing_rows(bed.device->timing);
+        for (u32 i = 0; i < ARRAY_LEN(samples); i++)
+            beds[i] = open_program(&samples[i], &machines[m], LIVE);
+        const struct state_list *rows = timing_rows(beds[0]->device->timing);
         for (u32 i = 0; i < rows->rows.count; i++) {
             const struct state_row *row = &rows->rows.data[i];
-            enum ending ending = SAME;
-            struct strike strike;
-            u32 n = 0;
-            if (!timing_owners(bed.device->timing, row))
+            if (!timing_owners(beds[0]->device->timing, row) || row_acts(beds, &rng, row))
                 continue;
-            while (ending == SAME && n++ < tries)
-                ending = flip(&bed, &rng, row, &strike);
-            if (ending == SAME)
-                printf("%s: %s.%s: no effect in %u flips\n", bed.machine->name, row->unit,
-                       row->name, tries);
-            idle += ending == SAME;
+            printf("%s: %s.%s: no effect in %u flips%s\n", machines[m].name, row->unit, row->name,
+                   tries, may_be_idle(row) ? " (not required)" : "");
+            fflush(stdout);
+            idle += !may_be_idle(row);
         }
-        close_bed(&bed);
+        for (u32 i = 0; i < ARRAY_LEN(samples); i++)
+            close_bed(beds[i]);
     }
     assert_int_equal(idle, 0);
 }
