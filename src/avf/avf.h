@@ -35,6 +35,7 @@ enum {
     MOST_CYCLES = 1 << 26,
     POOL_WORDS = 32, /* for each entry, on average: one row of values */
     ENTRY_WORDS = 4 * MAX_LANES,
+    CELLS = 16, /* lanes that loops take at once, so that compilers use vectors */
     NO_ENTRY = UINT32_MAX
 };
 
@@ -85,7 +86,7 @@ struct tracked_row {
     bool next_known;
 };
 struct tracked {
-    u32 lanes; /* of a row */
+    u32 lanes; /* of a row: 1, or a multiple of CELLS */
     lane_set all;
     struct tracked_row *rows;
     u32 *need;     /* bits */
@@ -238,9 +239,10 @@ void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u6
 void reads_l2_event(void *memory, u32 slice, const struct cache_event *event);
 void reads_create(struct avf *a, struct core *core);
 void reads_destroy(struct avf *a);
-/* The lines that an instruction has read are needed in these lanes; before its results are
- * overwritten (backwards). */
-void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure);
+/* The lines that an instruction has read are needed in these lanes, of which `full` need all bits of
+ * its results; before these are overwritten (backwards). */
+void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure,
+                lane_set full);
 /* The launch ends. */
 void reads_end(struct avf *a, u64 cycle);
 

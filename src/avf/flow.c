@@ -453,24 +453,40 @@ static void back_lanes(struct avf *a, const struct avf_entry *e, struct needed n
     }
 }
 
-/* Lanes of a unit that an instruction occupies, runs in and is needed in. */
+/* Counters of a unit: lanes that an instruction occupies, runs in and is needed in. */
+struct unit_counters {
+    u64 *busy, *active, *ace;
+};
+
+static struct unit_counters counters_of(struct avf_stats *s, u32 pipe)
+{
+    switch (pipe) {
+    case PIPE_SP:
+        return (struct unit_counters){&s->sp_busy, &s->sp_active, &s->sp_ace};
+    case PIPE_INT:
+        return (struct unit_counters){&s->int_busy, &s->int_active, &s->int_ace};
+    case PIPE_FP64:
+        return (struct unit_counters){&s->fp64_busy, &s->fp64_active, &s->fp64_ace};
+    case PIPE_SFU:
+        return (struct unit_counters){&s->sfu_busy, &s->sfu_active, &s->sfu_ace};
+    default:
+        return (struct unit_counters){0};
+    }
+}
+
 static void count_unit(struct avf *a, const struct avf_entry *e, lane_set ace)
 {
-    struct avf_stats *s = a->stats;
+    const struct unit_counters c = counters_of(a->stats, e->pipe);
     const struct units_params *u = core_config(a->core)->units;
-    u64 *const counters[PIPES][3] = {
-        [PIPE_SP] = {&s->sp_busy, &s->sp_active, &s->sp_ace},
-        [PIPE_INT] = {&s->int_busy, &s->int_active, &s->int_ace},
-        [PIPE_FP64] = {&s->fp64_busy, &s->fp64_active, &s->fp64_ace},
-        [PIPE_SFU] = {&s->sfu_busy, &s->sfu_active, &s->sfu_ace},
-    };
     const u32 width = e->pipe == PIPE_FP64  ? u->fp64_lanes
                       : e->pipe == PIPE_SFU ? u->sfu_lanes
                                             : u->sp_lanes;
-    const u32 cycles = MAX(e->interval, a->warp_size / width); /* at least one pass for all lanes */
-    const u32 lanes[3] = {a->warp_size, count_lanes(e->lanes), count_lanes(ace)};
-    for (u32 i = 0; counters[e->pipe][0] && i < 3; i++)
-        *counters[e->pipe][i] += (u64)lanes[i] * cycles * width / a->warp_size;
+    if (!c.busy)
+        return;
+    const u64 cycles = MAX(e->interval, a->warp_size / width); /* at least one pass for all lanes */
+    *c.busy += cycles * width;
+    *c.active += count_lanes(e->lanes) * cycles * width / a->warp_size;
+    *c.ace += count_lanes(ace) * cycles * width / a->warp_size;
 }
 
 void flow_back(struct avf *a, const struct avf_entry *e)
@@ -489,7 +505,7 @@ void flow_back(struct avf *a, const struct avf_entry *e)
     }
     a->source_bits = 0;
     if (a->accounting && e->reads != NOTHING)
-        reads_back(a, e, ace, plan->sink ? 0 : ace & ~needed.sure);
+        reads_back(a, e, ace, plan->sink ? 0 : ace & ~needed.sure, needed.full);
     if (plan->sink)
         back_sink(a, e);
     else if (plan->scalar)

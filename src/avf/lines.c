@@ -66,13 +66,25 @@ static u32 clean_until(const struct avf_stay *stay, u32 s)
     return stay->back >> s & 1 ? stay->dirty[s] : UINT32_MAX;
 }
 
-/* Bytes of a sector, from the fill to the last needed read: at `times`, or at `more`. */
-static u64 clean_cycles(const struct avf_stay *stay, u32 s, const u32 *times, const u32 *more)
+/* When each byte of a sector was needed last; with `more`, also perhaps. */
+static void last_needed(const struct avf_lines *lines, u32 index, u32 s, bool more,
+                        u32 times[static SECTOR_BYTES])
+{
+    const struct avf_stay *stay = &lines->stays[index];
+    const size_t first = (size_t)index * lines->bytes + s * SECTOR_BYTES;
+    const u32 *last = &lines->last[first], *maybe = &lines->maybe[first];
+    const u32 whole = more ? MAX(stay->whole[s], stay->perhaps[s]) : stay->whole[s];
+    for (u32 b = 0; b < SECTOR_BYTES; b++)
+        times[b] = MAX(whole, more ? MAX(last[b], maybe[b]) : last[b]);
+}
+
+/* Bytes of a sector, from the fill to the last needed read. */
+static u64 clean_cycles(const struct avf_stay *stay, u32 s, const u32 *times)
 {
     const u32 begin = earlier(stay->since[s], stay->dirty[s]), end = clean_until(stay, s);
     u64 sum = 0;
     for (u32 b = 0; begin && b < SECTOR_BYTES; b++)
-        sum += after(MIN(more ? MAX(times[b], more[b]) : times[b], end), begin);
+        sum += after(MIN(times[b], end), begin);
     return sum;
 }
 
@@ -93,18 +105,20 @@ static void add_tag(const struct avf_lines *lines, const struct avf_stay *stay, 
 static struct needed_time needed_time(const struct avf_lines *lines, u32 index)
 {
     const struct avf_stay *stay = &lines->stays[index];
-    const u32 *last = &lines->last[(size_t)index * lines->bytes];
-    const u32 *maybe = &lines->maybe[(size_t)index * lines->bytes];
     struct needed_time time = {0};
-    u32 latest = 0, sure = 0;
+    u32 latest = 0, sure = 0, times[SECTOR_BYTES], certain[SECTOR_BYTES];
     for (u32 s = 0; s < lines->sectors; s++) {
-        const u64 all = clean_cycles(stay, s, last + s * SECTOR_BYTES, maybe + s * SECTOR_BYTES);
+        if (!stay->asked[s]) /* never read */
+            continue;
+        last_needed(lines, index, s, true, times);
+        last_needed(lines, index, s, false, certain);
+        const u64 all = clean_cycles(stay, s, times);
         time.bits += 8 * all;
-        time.bits_undecided += 8 * (all - clean_cycles(stay, s, last + s * SECTOR_BYTES, NULL));
-    }
-    for (u32 b = 0; b < lines->bytes; b++) {
-        sure = MAX(sure, last[b]);
-        latest = MAX(latest, MAX(last[b], maybe[b]));
+        time.bits_undecided += 8 * (all - clean_cycles(stay, s, certain));
+        for (u32 b = 0; b < SECTOR_BYTES; b++) {
+            latest = MAX(latest, times[b]);
+            sure = MAX(sure, certain[b]);
+        }
     }
     if (latest)
         add_tag(lines, stay, latest, sure, &time);
@@ -149,17 +163,22 @@ static void count_until(struct avf_lines *lines, struct avf_stay *stay, u32 now,
 /* Tells the fetch of each sector which of its bytes were needed. */
 static void tell_fetches(const struct avf_lines *lines, u32 index)
 {
-    const u32 *last = &lines->last[(size_t)index * lines->bytes];
-    const u32 *maybe = &lines->maybe[(size_t)index * lines->bytes];
+    const struct avf_stay *stay = &lines->stays[index];
     for (u32 s = 0; s < lines->sectors; s++) {
-        struct byte_need need = {0};
-        if (lines->stays[index].fetch[s] == NOTHING)
+        const u32 first = s * SECTOR_BYTES;
+        const u32 *last = &lines->last[(size_t)index * lines->bytes + first];
+        const u32 *maybe = &lines->maybe[(size_t)index * lines->bytes + first];
+        u64 sure = 0, perhaps = 0;
+        if (stay->fetch[s] == NOTHING)
             continue;
-        for (u32 b = s * SECTOR_BYTES; b < (s + 1) * SECTOR_BYTES; b++) {
-            need.sure.words[b / 64] |= (u64)(last[b] != 0) << b % 64;
-            need.maybe.words[b / 64] |= (u64)(maybe[b] != 0) << b % 64;
+        for (u32 b = 0; b < SECTOR_BYTES; b++) {
+            sure |= (u64)(stay->whole[s] || last[b]) << b;
+            perhaps |= (u64)(stay->perhaps[s] || maybe[b]) << b;
         }
-        lines->decided(lines->user, lines->stays[index].fetch[s], &need);
+        struct byte_need need = {0};
+        need.sure.words[first / 64] = sure << first % 64;
+        need.maybe.words[first / 64] = perhaps << first % 64;
+        lines->decided(lines->user, stay->fetch[s], &need);
     }
 }
 
@@ -176,9 +195,8 @@ static void account(struct avf_lines *lines, u32 index)
 static void decide_all(struct avf_lines *lines, u32 index)
 {
     struct avf_stay *stay = &lines->stays[index];
-    u32 *maybe = &lines->maybe[(size_t)index * lines->bytes];
-    for (u32 b = 0; stay->reads && b < lines->bytes; b++)
-        maybe[b] = MAX(maybe[b], stay->asked[b / SECTOR_BYTES]);
+    for (u32 s = 0; stay->reads && s < lines->sectors; s++)
+        stay->perhaps[s] = MAX(stay->perhaps[s], stay->asked[s]);
     stay->reads = 0;
 }
 
@@ -260,6 +278,20 @@ void lines_left(struct avf_lines *lines, u32 place, u32 back, u64 cycle)
         account(lines, index);
 }
 
+/* Most reads need all bytes of a sector. */
+static void note_needed(const struct avf_lines *lines, const struct byte_set *need, u32 *bytes,
+                        u32 *whole, u32 now)
+{
+    for (u32 s = 0; s < lines->sectors; s++, bytes += SECTOR_BYTES) {
+        u32 set = (u32)(need->words[s / 2] >> 32 * (s % 2));
+        if (set == ~0u)
+            whole[s] = MAX(whole[s], now);
+        else
+            for (; set; set &= set - 1)
+                bytes[first_bit(set)] = MAX(bytes[first_bit(set)], now);
+    }
+}
+
 void lines_decide(struct avf_lines *lines, u32 index, u32 era, const struct byte_need *need,
                   u64 cycle)
 {
@@ -267,14 +299,9 @@ void lines_decide(struct avf_lines *lines, u32 index, u32 era, const struct byte
     if (stay->era != era || !stay->reads)
         return;
     const u32 now = time_in(stay, cycle);
-    u32 *const last = &lines->last[(size_t)index * lines->bytes];
-    u32 *const maybe = &lines->maybe[(size_t)index * lines->bytes];
-    for (u32 w = 0; w < lines->bytes; w += 64) {
-        for (u64 set = need->sure.words[w / 64]; set; set &= set - 1)
-            last[w + first_bit(set)] = MAX(last[w + first_bit(set)], now);
-        for (u64 set = need->maybe.words[w / 64]; set; set &= set - 1)
-            maybe[w + first_bit(set)] = MAX(maybe[w + first_bit(set)], now);
-    }
+    note_needed(lines, &need->sure, &lines->last[(size_t)index * lines->bytes], stay->whole, now);
+    note_needed(lines, &need->maybe, &lines->maybe[(size_t)index * lines->bytes], stay->perhaps,
+                now);
     if (!--stay->reads && stay->left)
         account(lines, index);
 }

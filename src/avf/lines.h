@@ -90,6 +90,8 @@ struct avf_stay {
     u32 since[LINE_SECTORS], dirty[LINE_SECTORS]; /* filled; written first */
     u32 asked[LINE_SECTORS];                      /* read last, needed or not */
     u32 fetch[LINE_SECTORS];                      /* that has filled it */
+    u32 whole[LINE_SECTORS],
+        perhaps[LINE_SECTORS]; /* all bytes were needed last; or may have been */
     u32 counted; /* up to here the time of all sectors, and of dirty ones, is counted; */
     struct needed_time needed; /* and this */
 };
@@ -99,7 +101,7 @@ struct avf_lines {
     u32 bytes, sectors, places;
     u32 *at; /* by place: its stay */
     struct avf_stay *stays;
-    u32 *last, *maybe; /* of each byte of a stay: when it was needed last; and perhaps */
+    u32 *last, *maybe; /* the same for single bytes */
     u32 *free, free_count, count;
     struct line_counts counts;
     /* A stay is over: the bytes of a sector that are needed. */
@@ -154,9 +156,9 @@ struct avf_read {
 struct avf_requests {
     struct avf_lines caches[CLIENT_READONLY + 1]; /* by client */
     struct avf_read *reads;
-    u32 read_count, read_free; /* a list of free ones */
+    u32 read_count, read_free, read_fresh; /* a list of free ones; from here on, none was used */
     struct avf_fetch *fetches;
-    u32 fetch_count, fetch_free;
+    u32 fetch_count, fetch_free, fetch_fresh;
     u32 *of[CLIENTS]; /* by client and tag: the fetch */
     u32 tags[CLIENTS];
 };

@@ -30,8 +30,11 @@ static void keep(struct avf *a, const u32 *words, u32 count)
 
 static void keep_addresses(struct avf *a, const u64 *address)
 {
-    for (u32 lane = 0; lane < a->warp_size; lane++)
-        a->pool[a->pool_used++] = (u32)address[lane];
+    u32 *const to = a->pool + a->pool_used;
+    for (u32 lane = 0; lane < a->warp_size; lane += CELLS)
+        for (u32 i = 0; i < CELLS; i++)
+            to[lane + i] = (u32)address[lane + i];
+    a->pool_used += a->warp_size;
 }
 
 /* Addresses in shared memory, and of loads; or the values that the rule looks at. */

@@ -10,10 +10,13 @@ enum {
 
 static u32 take_fetch(struct avf_requests *r, u64 line)
 {
-    const u32 index = r->fetch_free;
-    if (index == NOTHING)
+    u32 index = r->fetch_free;
+    if (index != NOTHING)
+        r->fetch_free = r->fetches[index].next;
+    else if (r->fetch_fresh < r->fetch_count)
+        index = r->fetch_fresh++;
+    else
         return NOTHING;
-    r->fetch_free = r->fetches[index].next;
     r->fetches[index] = (struct avf_fetch){.line = line, .refs = 1};
     return index;
 }
@@ -80,13 +83,15 @@ static void add_read(struct avf *a, struct inflight *load, struct avf_read read)
     struct avf_requests *r = &a->requests;
     const struct byte_need all = {.maybe = byte_set_of(read.sectors)};
     const u32 at = load ? a->entry_of[inflight_index(a->core, load)] : NO_ENTRY;
-    if (at == NO_ENTRY || load->injected || load->dyn.homes || r->read_free == NOTHING) {
+    const bool room = r->read_free != NOTHING || r->read_fresh < r->read_count;
+    if (at == NO_ENTRY || load->injected || load->dyn.homes || !room) {
         decide_read(a, &read, &all);
         return;
     }
     struct avf_entry *e = &a->entries[at];
-    const u32 index = r->read_free;
-    r->read_free = r->reads[index].next;
+    const u32 index = r->read_free != NOTHING ? r->read_free : r->read_fresh++;
+    if (index == r->read_free)
+        r->read_free = r->reads[index].next;
     read.next = e->reads;
     read.whole = load->dyn.local || load->dyn.pair;
     e->reads = index;
@@ -258,12 +263,15 @@ void reads_l2_event(void *memory, u32 slice, const struct cache_event *event)
 
 /* ---- decisions ---- */
 
-/* Bytes that a lane needs of what it loads, from its address on. */
+/* Bytes that a lane needs of what it loads, from its address on; `full`: all bits of its result are
+ * needed. */
 static u32 lane_bytes(const struct avf *a, const struct avf_entry *e, const struct inst *inst,
-                      u32 lane)
+                      u32 lane, bool full)
 {
     const u32 bytes = MIN(type_bytes(inst->type), 4u), row = e->slot * a->registers;
     u32 set = 0;
+    if (full)
+        return (1u << e->bytes) - 1;
     for (u32 i = 0; i < inst->dst[0].count; i++) {
         const u32 bits = avf_loaded_bits(
             inst, tracked_bits(&a->vectors, row + inst->dst[0].index + i, lane), bytes);
@@ -298,7 +306,8 @@ static bool is_followed(const struct inst *inst, const struct avf_entry *e,
            e->bytes == inst->dst[0].count * MIN(type_bytes(inst->type), 4u);
 }
 
-void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure)
+void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure,
+                lane_set full)
 {
     struct avf_requests *r = &a->requests;
     const struct inst *inst = &a->insts[e->inst];
@@ -314,7 +323,8 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
                 *(lanes & ~unsure ? &need.sure : &need.maybe) = byte_set_of(read->sectors);
         } else {
             for (lane_set set = lanes; set && !known; set &= set - 1)
-                need_of[first_lane(set)] = lane_bytes(a, e, inst, first_lane(set));
+                need_of[first_lane(set)] =
+                    lane_bytes(a, e, inst, first_lane(set), full >> first_lane(set) & 1);
             known = true;
             for (lane_set set = lanes; set; set &= set - 1) {
                 const u32 lane = first_lane(set);
@@ -345,11 +355,8 @@ static void create_cache(struct avf_requests *r, const struct core *core, enum p
 
 static void reset(struct avf_requests *r)
 {
-    for (u32 i = 0; i < r->read_count; i++)
-        r->reads[i].next = i + 1 < r->read_count ? i + 1 : NOTHING;
-    for (u32 i = 0; i < r->fetch_count; i++)
-        r->fetches[i] = (struct avf_fetch){.next = i + 1 < r->fetch_count ? i + 1 : NOTHING};
-    r->read_free = r->fetch_free = 0;
+    r->read_free = r->fetch_free = NOTHING;
+    r->read_fresh = r->fetch_fresh = 0;
     for (u32 c = 0; c < CLIENTS; c++)
         memset(r->of[c], 0xff, r->tags[c] * sizeof *r->of[c]);
 }
@@ -395,7 +402,7 @@ void reads_end(struct avf *a, u64 cycle)
     struct avf_requests *r = &a->requests;
     for (u32 i = 0; i <= CLIENT_READONLY; i++)
         lines_end(&r->caches[i], cycle);
-    for (u32 i = 0; i < r->fetch_count; i++)
+    for (u32 i = 0; i < r->fetch_fresh; i++)
         if (r->fetches[i].refs) { /* a prefetch, or the launch was stopped */
             r->fetches[i].need.maybe = byte_set_of(~0u);
             resolve(a, i);

@@ -66,12 +66,16 @@ static u32 address_of(const struct avf *a, const struct avf_entry *e, u32 elemen
 static void load_words(struct avf *a, const struct avf_entry *e, u32 row, const u32 *address,
                        u32 offset, lane_set lanes, lane_set unsure)
 {
-    const u32 first = e->place * a->shared_words;
+    const struct tracked_row *const rows = &a->shared.rows[e->place * a->shared_words];
+    u32 known = 1; /* the address of the last word that was found; 1: none */
     for (lane_set set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set), at = address[lane] + offset;
-        const struct tracked_row *r = &a->shared.rows[first + at / 4];
-        if (at / 4 < a->shared_words && !(at & 3) && r->full && (!r->unsure || unsure >> lane & 1))
+        if (at == known)
             continue;
+        if (at / 4 < a->shared_words && !(at & 3) && rows[at / 4].full && !rows[at / 4].unsure) {
+            known = at;
+            continue;
+        }
         need_piece(a, e, piece_at(a, e, at, 4), tracked_bits(&a->vectors, row, lane),
                    unsure >> lane & 1);
     }

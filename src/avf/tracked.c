@@ -35,15 +35,30 @@ static inline u32 ones(u32 bits)
     return count_lanes(bits);
 }
 
+static inline void fill_cells(u32 *cells, u32 lanes, u32 value)
+{
+    for (u32 lane = 0; lane < lanes; lane += CELLS)
+        for (u32 i = 0; i < CELLS; i++)
+            cells[lane + i] = value;
+}
+
+static inline u64 sum_cells(const u32 *cells, u32 lanes)
+{
+    u64 sum = 0;
+    for (u32 lane = 0; lane < lanes; lane += CELLS)
+        for (u32 i = 0; i < CELLS; i++)
+            sum += cells[lane + i];
+    return sum;
+}
+
 void tracked_mark(struct tracked *t, u32 first, u32 count, u32 cycle)
 {
     for (u32 i = first; i < first + count; i++) {
         struct tracked_row *r = &t->rows[i];
         u32 *const ends = &t->ends[(size_t)i * t->lanes];
         r->since = cycle;
-        if (r->full == t->all) {
-            for (u32 lane = 0; lane < t->lanes; lane++)
-                ends[lane] = 32 * cycle;
+        if (r->full == t->all && t->lanes > 1) {
+            fill_cells(ends, t->lanes, 32 * cycle);
             continue;
         }
         for (lane_set set = r->some; set; set &= set - 1)
@@ -74,9 +89,8 @@ static u64 ace_of(const struct tracked *t, u32 row, lane_set lanes, u32 cycle)
     const struct tracked_row *r = &t->rows[row];
     const u32 *const ends = &t->ends[(size_t)row * t->lanes];
     u64 sum = 0, bits = 32ull * count_lanes(lanes & r->full);
-    if (lanes == t->all)
-        for (u32 lane = 0; lane < t->lanes; lane++)
-            sum += ends[lane];
+    if (lanes == t->all && t->lanes > 1)
+        sum = sum_cells(ends, t->lanes);
     else
         for (lane_set set = lanes; set; set &= set - 1)
             sum += ends[first_lane(set)];
@@ -112,11 +126,9 @@ void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set
     u32 *const need = &t->need[(size_t)row * t->lanes];
     u32 *const ends = &t->ends[(size_t)row * t->lanes];
     if (fresh == t->all && !r->some) { /* mostly */
-        const u32 end = ones(bits) * cycle;
-        for (u32 lane = 0; lane < t->lanes; lane++) {
-            ends[lane] = end;
-            need[lane] = bits;
-        }
+        fill_cells(ends, t->lanes, ones(bits) * cycle);
+        if (bits != ~0u)
+            fill_cells(need, t->lanes, bits);
     } else {
         for (lane_set set = fresh; set; set &= set - 1) {
             const u32 lane = first_lane(set);
