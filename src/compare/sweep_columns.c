@@ -2,7 +2,7 @@
 #include "compare/sweep_columns.h"
 
 #include "lab/formula.h"
-#include "lab/table.h"
+#include "lab/statistics.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "lab/processes.h"
+#include "lab/statistics.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -54,19 +55,21 @@ static const char *result_path(struct arena *arena, const char *folder, const ch
 bool batch_read_result(const char *folder, const char *key, struct arena *arena,
                        struct ended_run *run)
 {
-    json_error_t ignored;
-    json_t *result = json_load_file(result_path(arena, folder, key, "json"), 0, &ignored);
-    const char *status = json_string_value(json_object_get(result, "status"));
-    const char *message = json_string_value(json_object_get(result, "message"));
     const char *log = result_path(arena, folder, key, "log");
+    char *text = statistics_read(result_path(arena, folder, key, "json"));
+    const char *status = text ? text_string(arena, text_member(text, "status")) : NULL;
     if (status) {
-        run->outcome.status = arena_strdup(arena, status);
-        run->outcome.message = arena_strdup(arena, message ? message : "");
-        run->seconds = json_number_value(json_object_get(result, "seconds"));
-        run->statistics = json_incref(json_object_get(result, "statistics"));
+        const char *message = text_string(arena, text_member(text, "message"));
+        const char *seconds = text_member(text, "seconds");
+        const char *statistics = text_member(text, "statistics");
+        run->outcome = (struct outcome){status, message ? message : ""};
+        run->seconds = seconds ? strtod(seconds, NULL) : 0;
+        if (statistics)
+            run->statistics =
+                checked(strndup(statistics, (size_t)(text_value_end(statistics) - statistics)));
         run->log = access(log, F_OK) == 0 ? log : NULL;
     }
-    json_decref(result);
+    free(text);
     return status;
 }
 
@@ -121,26 +124,35 @@ static void copy_log(const struct batch_worker *worker, const char *key, const c
     free(text);
 }
 
+/* Writes the fields of a result as an object; statistics are JSON already. */
+static bool print_result(FILE *file, const struct ended_run *run)
+{
+    json_t *result = json_object();
+    json_object_set_new(result, "status", json_string(run->outcome.status));
+    json_object_set_new(result, "message", text_json(run->outcome.message));
+    json_object_set_new(result, "seconds", json_real(run->seconds));
+    char *text = checked(json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17)));
+    text[strlen(text) - 1] = '\0'; /* its bracket comes last */
+    bool ok = fputs(text, file) >= 0 &&
+              (!run->statistics || fprintf(file, ",\"statistics\":%s", run->statistics) > 0) &&
+              fputc('}', file) >= 0;
+    free(text);
+    json_decref(result);
+    return ok;
+}
+
 /* Writes a result under another name and renames it (B1). */
 static bool write_result(struct batch_worker *worker, const struct ended_run *run)
 {
     const char *key = worker->points.data[run->number].key;
     const char *path = result_path(worker->arena, worker->setup->folder, key, "json");
     const char *other = arena_printf(worker->arena, "%s.%ld", path, (long)getpid());
-    json_t *result = json_object();
     if (strcmp(run->outcome.status, "done") != 0)
         copy_log(worker, key, run->log);
-    json_object_set_new(result, "status", json_string(run->outcome.status));
-    json_object_set_new(result, "message", text_json(run->outcome.message));
-    json_object_set_new(result, "seconds", json_real(run->seconds));
-    if (run->statistics)
-        json_object_set(result, "statistics", run->statistics);
     FILE *file = fopen(other, "we");
-    bool ok = file && json_dumpf(result, file, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 &&
-              fflush(file) == 0 && fsync(fileno(file)) == 0;
+    bool ok = file && print_result(file, run) && fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (file && fclose(file) != 0)
         ok = false;
-    json_decref(result);
     if (ok && rename(other, path) == 0)
         return true;
     unlink(other);
@@ -176,7 +188,8 @@ static bool work(struct batch_worker *worker, const sigset_t *set, int *signal)
                                "no room is left for the statistics of a run");
             else if (!*signal || !strcmp(run.outcome.status, "done"))
                 ok &= write_result(worker, &run);
-            json_decref(run.statistics);
+            free(run.statistics);
+            run.statistics = NULL;
         }
     }
 }

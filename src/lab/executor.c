@@ -37,20 +37,6 @@ struct executor *executor_open(const struct executor_setup *setup, const char *t
     return executor;
 }
 
-json_t *statistics_read(const char *path)
-{
-    enum {
-        STATISTICS_LIMIT = 1 << 30
-    };
-    struct error error = {0};
-    size_t length;
-    char *text = text_read_file(path, false, STATISTICS_LIMIT, &length, &error);
-    json_t *json = text ? json_loadb(text, length, 0, NULL) : NULL;
-    json_object_del(json, "host");
-    free(text);
-    return json;
-}
-
 const char *shell_quoted(struct arena *arena, const char *word)
 {
     if (word[0] && !word[strcspn(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")])

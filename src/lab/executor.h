@@ -32,8 +32,8 @@ struct executor_setup {
 struct ended_run {
     u64 number; /* of the point */
     struct outcome outcome;
-    json_t *statistics; /* owned by the receiver; or NULL */
-    const char *log;    /* a file, or NULL */
+    char *statistics; /* as statistics.h keeps them; owned by the receiver; or NULL */
+    const char *log;  /* a file, or NULL */
     f64 seconds;
     const char *full; /* the folder of statistics, which had no room for them: the point has no
                          result. Else NULL */
@@ -72,9 +72,6 @@ struct executor *executor_open(const struct executor_setup *setup, const char *t
 /* All kinds, ending with NULL. */
 extern const struct executor_kind *const executor_kinds[];
 
-/* What is kept of a document of statistics: everything but `host`, which differs between two runs.
- * NULL: there is none. */
-json_t *statistics_read(const char *path);
 /* A word quoted for a shell, if necessary. */
 const char *shell_quoted(struct arena *arena, const char *word);
 

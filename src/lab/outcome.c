@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "lab/fields.h"
+#include "lab/statistics.h"
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -54,26 +55,11 @@ static const char *last_line(struct arena *arena, const char *path)
     return copy;
 }
 
-/* The first launch that failed, or NULL; *outcome: how. */
-static const char *bad_launch(struct arena *arena, const json_t *statistics, const char **outcome)
-{
-    const json_t *launches = json_object_get(statistics, "launches");
-    for (size_t i = 0; i < json_array_size(launches); i++) {
-        const json_t *launch = json_array_get(launches, i);
-        const char *kernel = json_string_value(json_object_get(launch, "kernel"));
-        *outcome = json_string_value(json_object_get(launch, "outcome"));
-        if (!*outcome || strcmp(*outcome, "done") != 0)
-            return arena_printf(arena, "kernel %s: %s", kernel ? kernel : "?",
-                                *outcome ? *outcome : "?");
-    }
-    return NULL;
-}
-
 struct outcome outcome_judge(struct arena *arena, const struct ended_process *process)
 {
     int status = process->status;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    const char *how = NULL, *launch = bad_launch(arena, process->statistics, &how);
+    const struct launch_summary launches = statistics_launches(arena, process->statistics);
     const char *last = last_line(arena, process->log);
     if (process->stopped == STOPPED_LATE)
         return (struct outcome){"time-out", "stopped at its time limit"};
@@ -83,9 +69,12 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
         return (struct outcome){"node", last};
     if (code >= EXIT_OF_HEDDLE && code <= EXIT_OF_HEDDLE + 2)
         return (struct outcome){"start", last};
-    if (launch) {
-        bool own = how && (!strcmp(how, "deadlock") || !strcmp(how, "limit"));
-        return (struct outcome){own ? outcome_find(how)->name : "fault", launch};
+    if (launches.failed) {
+        const char *how = launches.outcome ? launches.outcome : "?";
+        bool own = !strcmp(how, "deadlock") || !strcmp(how, "limit");
+        return (struct outcome){
+            own ? outcome_find(how)->name : "fault",
+            arena_printf(arena, "kernel %s: %s", launches.kernel ? launches.kernel : "?", how)};
     }
     if (process->kernel && code == EXIT_OF_MISTAKE)
         return (struct outcome){"start", last};
@@ -95,7 +84,7 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
         return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
     if (code)
         return (struct outcome){"exit", last};
-    if (!json_array_size(json_object_get(process->statistics, "launches")))
+    if (!launches.count)
         return (struct outcome){"start", "no kernel was launched"};
     return (struct outcome){"done", ""};
 }

@@ -18,7 +18,7 @@ struct ended_process {
     bool kernel; /* heddle has run a kernel file: the exit code is its own, not a program's */
     bool remote; /* started through another host's shell, whose own failure is exit code 255 */
     const char *log;
-    const json_t *statistics; /* or NULL */
+    const char *statistics; /* as statistics.h keeps them, or NULL */
 };
 
 struct outcome {

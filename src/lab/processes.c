@@ -3,6 +3,7 @@
 
 #include "base/temporary.h"
 #include "base/text.h"
+#include "lab/statistics.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

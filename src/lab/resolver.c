@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 
 enum {
-    CONFIGURATIONS = 64,  /* kept at a time */
-    RECENT = 64,          /* results kept at a time; a power of two */
+    CONFIGURATIONS = 64, /* kept at a time */
+    MOST_USES = 4096, /* of a configuration that is kept: it remembers where each value came from */
+    RECENT = 64,      /* results kept at a time; a power of two */
     FILE_LIMIT = 1 << 29, /* largest file that is hashed, in bytes */
     NAME_BYTES = 4096     /* of paths inside arguments */
 };
@@ -17,6 +18,7 @@ enum {
 struct kept_configuration {
     char *shape; /* machine, mechanisms, and keys that are set */
     struct hd_config *config;
+    u32 uses;
 };
 
 /* What a recipe was resolved to (V3). */
@@ -141,9 +143,14 @@ static void describe(const struct recipe *recipe, char **shape, char **values)
 
 static struct kept_configuration *find_kept(struct resolver *resolver, const char *shape)
 {
-    for (u32 i = 0; i < CONFIGURATIONS; i++)
-        if (resolver->kept[i].shape && !strcmp(resolver->kept[i].shape, shape))
-            return &resolver->kept[i];
+    for (u32 i = 0; i < CONFIGURATIONS; i++) {
+        struct kept_configuration *one = &resolver->kept[i];
+        if (!one->shape || strcmp(one->shape, shape) != 0)
+            continue;
+        if (one->uses++ < MOST_USES)
+            return one;
+        forget(one);
+    }
     return NULL;
 }
 

@@ -4,6 +4,7 @@
  *  V1  Loading a machine takes a hundred times as long as setting a parameter. Configurations are
  *      kept by machine, mechanisms and keys that are set; the next point with the same ones only
  *      sets its values. This is correct because every one of these keys is set again.
+ *      Now and then one is loaded afresh, since its memory grows with every value that is set.
  *  V2  Files are hashed once per plan.
  *  V3  The last results are kept: a point is resolved when it is started and again when it ends.
  */

@@ -248,10 +248,7 @@ static void keep_log(const struct runner *runner, const char *key, const char *l
 static bool keep(struct runner *runner, const struct ended_run *run, struct point *point,
                  struct arena *arena)
 {
-    char *text = run->statistics
-                     ? json_dumps(run->statistics, JSON_COMPACT | JSON_REAL_PRECISION(17))
-                     : NULL;
-    if (!text && !plan_point(runner->plan, run->number, arena, point, runner->error))
+    if (!run->statistics && !plan_point(runner->plan, run->number, arena, point, runner->error))
         return false;
     struct stored_result result = {.version = hd_version(),
                                    .build = runner->plan->build,
@@ -261,12 +258,10 @@ static bool keep(struct runner *runner, const struct ended_run *run, struct poin
                                    .configuration = point->configuration,
                                    .status = run->outcome.status,
                                    .message = run->outcome.message,
-                                   .statistics = text,
+                                   .statistics = run->statistics,
                                    .seconds = run->seconds};
     memcpy(result.key, point->key, sizeof result.key);
-    bool ok = store_put(runner->store, &result, runner->error);
-    free(text);
-    return ok;
+    return store_put(runner->store, &result, runner->error);
 }
 
 /* Takes a result of a point, or its failure. */
@@ -323,7 +318,7 @@ static bool collect(struct runner *runner)
             ok = finish(runner, &run);
         if (more && ok && runner->executor->kind->forget)
             runner->executor->kind->forget(runner->executor);
-        json_decref(run.statistics);
+        free(run.statistics);
         arena_destroy(arena);
     }
     return ok;

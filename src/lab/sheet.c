@@ -1,7 +1,7 @@
 /* Results of a sweep: see sheet.h. */
 #include "lab/sheet.h"
 
-#include "lab/table.h"
+#include "lab/statistics.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -126,12 +126,9 @@ static bool gather_row(struct gathered *gathered, struct store *store, u32 index
     row->message = state == STORED_FAILED ? arena_strdup(sheet->arena, result.message) : "";
     sheet->waiting += state == STORED_NOTHING;
     sheet->failed += state == STORED_FAILED;
-    json_t *statistics = state == STORED_DONE ? json_loads(result.statistics, 0, NULL) : NULL;
-    f64 *values = gathered->values + (size_t)index * gathered->names.count;
-    for (u32 i = 0; i < gathered->names.count; i++)
-        if (!statistics || !statistic_value(statistics, gathered->names.data[i], &values[i]))
-            values[i] = NAN;
-    json_decref(statistics);
+    statistics_values(state == STORED_DONE ? result.statistics : NULL, gathered->names.data,
+                      gathered->names.count,
+                      gathered->values + (size_t)index * gathered->names.count);
     arena_destroy(arena);
     return error->code == ERROR_NONE;
 }

@@ -1,49 +1,12 @@
 /* Values, means and orderings: see table.h. */
 #include "lab/table.h"
 
+#include "lab/statistics.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- statistics ---- */
-
-static bool number_of(const json_t *json, f64 *value)
-{
-    u64 large;
-    if (json_is_number(json)) {
-        *value = json_number_value(json);
-        return true;
-    }
-    /* counters above 63 bits are strings */
-    if (!json_is_string(json) || text_u64(json_string_value(json), &large) != TEXT_OK)
-        return false;
-    *value = (f64)large;
-    return true;
-}
-
-static bool find_path(const json_t *object, const char *path, f64 *value)
-{
-    char key[256];
-    if (!json_is_object(object))
-        return false;
-    if (number_of(json_object_get(object, path), value))
-        return true;
-    for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.')) {
-        if ((size_t)(dot - path) >= sizeof key)
-            return false;
-        memcpy(key, path, (size_t)(dot - path));
-        key[dot - path] = '\0';
-        if (find_path(json_object_get(object, key), dot + 1, value))
-            return true;
-    }
-    return false;
-}
-
-bool statistic_value(const json_t *statistics, const char *path, f64 *value)
-{
-    return find_path(json_object_get(statistics, "totals"), path, value) ||
-           find_path(statistics, path, value);
-}
 
 static struct table_run *run_of(const struct table *table, u32 configuration, u32 row)
 {

@@ -72,8 +72,4 @@ struct table *table_make(struct plan *plan, const struct planned *planned, struc
 const char *cell_text(struct arena *arena, struct cell cell, u32 digits);
 const char *verdict_name(enum verdict verdict);
 
-/* A number of a statistics document by its path (timing.cycles, energy.dynamic_pj,
- * config.core.count): in the totals or from the top. Keys may themselves contain points. */
-bool statistic_value(const json_t *statistics, const char *path, f64 *value);
-
 #endif
