@@ -350,3 +350,136 @@ KERNEL nbody(const float4 *bodies, float4 *pull, int n)
     }
     pull[i] = sum;
 }
+
+// A transposed matrix without tiles: the lanes of a warp store a row apart.
+KERNEL transpose_naive(const unsigned *in, unsigned *out, int n)
+{
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    out[x * n + y] = in[y * n + x];
+}
+
+// Prices of European options by the formula of Black and Scholes: long arithmetic on streams.
+static __device__ float normal(float d)
+{
+    float k = 1.0f / (1.0f + 0.2316419f * fabsf(d)), power;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(power) : "f"(-0.72134752f * d * d));
+    float tail = 0.39894228f * power *
+                 (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+    return d > 0.0f ? 1.0f - tail : tail;
+}
+
+KERNEL blackscholes(const float *price, const float *strike, const float *years, float *call, float *put, int n)
+{
+    const float rate = 0.02f, volatility = 0.3f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float s = price[i], x = strike[i], t = years[i], root = sqrtf(t), ratio, discount;
+        asm("lg2.approx.f32 %0, %1;" : "=f"(ratio) : "f"(s / x));
+        float d1 = (0.69314718f * ratio + (rate + 0.5f * volatility * volatility) * t) / (volatility * root);
+        float d2 = d1 - volatility * root, n1 = normal(d1), n2 = normal(d2);
+        asm("ex2.approx.f32 %0, %1;" : "=f"(discount) : "f"(-1.44269504f * rate * t));
+        call[i] = s * n1 - x * discount * n2;
+        put[i] = x * discount * (1.0f - n2) - s * (1.0f - n1);
+    }
+}
+
+// A convolution with 5 x 5 coefficients in constant memory; neighbours come through the L1.
+__constant__ float filter[25] = {1.0f, 4.0f, 7.0f, 4.0f, 1.0f, 4.0f, 16.0f, 26.0f, 16.0f, 4.0f, 7.0f, 26.0f, 41.0f,
+                                 26.0f, 7.0f, 4.0f, 16.0f, 26.0f, 16.0f, 4.0f, 1.0f, 4.0f, 7.0f, 4.0f, 1.0f};
+KERNEL convolution(const float *in, float *out, int n)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int dy = 0; dy < 5; dy++)
+        for (int dx = 0; dx < 5; dx++)
+            sum += filter[dy * 5 + dx] * in[(y + dy) * (n + 4) + x + dx];
+    out[y * n + x] = sum;
+}
+
+// Exclusive prefix sums of 1,024 elements by Blelloch's two sweeps over a tree, whose strides conflict in the banks.
+KERNEL sweeps(const unsigned *in, unsigned *out)
+{
+    __shared__ unsigned tree[1024];
+    int t = threadIdx.x, base = blockIdx.x * 1024, gap = 1;
+    tree[2 * t] = in[base + 2 * t];
+    tree[2 * t + 1] = in[base + 2 * t + 1];
+    for (int d = 512; d > 0; d >>= 1, gap <<= 1) {
+        __syncthreads();
+        if (t < d)
+            tree[gap * (2 * t + 2) - 1] += tree[gap * (2 * t + 1) - 1];
+    }
+    if (t == 0)
+        tree[1023] = 0;
+    for (int d = 1; d < 1024; d <<= 1) {
+        gap >>= 1;
+        __syncthreads();
+        if (t < d) {
+            unsigned left = tree[gap * (2 * t + 1) - 1];
+            tree[gap * (2 * t + 1) - 1] = tree[gap * (2 * t + 2) - 1];
+            tree[gap * (2 * t + 2) - 1] += left;
+        }
+    }
+    __syncthreads();
+    out[base + 2 * t] = tree[2 * t];
+    out[base + 2 * t + 1] = tree[2 * t + 1];
+}
+
+// Loads and stores of 16 bytes per lane.
+KERNEL saxpy4(const float4 *x, float4 *y, float a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 p = x[i], q = y[i];
+    q.x += a * p.x;
+    q.y += a * p.y;
+    q.z += a * p.z;
+    q.w += a * p.w;
+    y[i] = q;
+}
+
+// Votes: all threads of a block add to four words of shared memory.
+KERNEL votes(const unsigned *in, unsigned *out, int perthread)
+{
+    __shared__ unsigned count[4];
+    int t = threadIdx.x;
+    unsigned sum = 0;
+    if (t < 4)
+        count[t] = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (int k = 0; k < perthread; k++)
+        sum += atomicAdd(&count[in[(blockIdx.x * perthread + k) * blockDim.x + t] & 3], 1) < 0x80000000u;
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + t] = sum + count[t & 3];
+}
+
+// Binary search: each load depends on the one before, and lanes part.
+KERNEL search(const unsigned *table, const unsigned *keys, unsigned *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, low = 0, high = n;
+    unsigned key = keys[i];
+    while (low < high) {
+        int middle = (low + high) >> 1;
+        if (table[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    out[i] = low;
+}
+
+// Cheapest paths through a grid, row by row in shared memory (dynamic programming), with two barriers for each row.
+KERNEL paths(const int *cost, int *out, int rows)
+{
+    __shared__ int best[256];
+    int t = threadIdx.x, width = gridDim.x * 256, column = blockIdx.x * 256 + t;
+    best[t] = cost[column];
+    __syncthreads();
+#pragma unroll 1
+    for (int r = 1; r < rows; r++) {
+        int least = min(best[t], min(best[max(t - 1, 0)], best[min(t + 1, 255)])) + cost[r * width + column];
+        __syncthreads();
+        best[t] = least;
+        __syncthreads();
+    }
+    out[column] = best[t];
+}

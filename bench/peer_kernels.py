@@ -115,7 +115,8 @@ def stencil():
 def matmul32():
     n = 96
     a, b = pair(n * n)
-    return Case("matmul32", 41, {"a": a, "b": b, "c": 4 * n * n},
+    # ptxas counts 41 registers, with which no block fits gtx480: as with -maxrregcount 32
+    return Case("matmul32", 32, {"a": a, "b": b, "c": 4 * n * n},
                 [("3,3", "32,32", "@a @b @c s32:96")], nearly("c", lambda: product(a, b, n)),
                 "blocks of 1,024 threads", shared=8192)
 
@@ -422,9 +423,112 @@ def nbody():
                 check, "arithmetic on shared tiles", shared=1024)
 
 
+def transpose_naive():
+    n = 128
+    a = integers(n * n)
+    return Case("transpose_naive", 8, {"in": a, "out": 4 * n * n}, [("8,8", "16,16", "@in @out s32:128")],
+                same("I", "out", lambda: [a[y * n + x] for x in range(n) for y in range(n)]),
+                "stores a row apart")
+
+
+def blackscholes():
+    from math import erf, exp, log, sqrt
+    n, blocks = 30 * 128 * 2, 30
+    price, strike, years = ([low + (high - low) * f for f in fractions(n, seed)]
+                            for seed, low, high in ((1, 5, 30), (2, 1, 100), (3, 0.25, 10)))
+
+    def normal(d):
+        return 0.5 * (1 + erf(d / sqrt(2)))
+
+    def both(s, x, t):
+        d1 = (log(s / x) + (0.02 + 0.045) * t) / (0.3 * sqrt(t))
+        d2, later = d1 - 0.3 * sqrt(t), x * exp(-0.02 * t)
+        return s * normal(d1) - later * normal(d2), later * normal(-d2) - s * normal(-d1)
+
+    def check(out):
+        expected = list(zip(*map(both, floats(price), floats(strike), floats(years))))
+        return all(close(floats(out[name]), values, 1e-3) for name, values in zip(("call", "put"), expected))
+    return Case("blackscholes", 21, {"price": floats(price), "strike": floats(strike), "years": floats(years),
+                                     "call": 4 * n, "put": 4 * n},
+                [(str(blocks), "128", f"@price @strike @years @call @put s32:{n}")], check,
+                "long arithmetic on streams")
+
+
+def convolution():
+    n = 128
+    a = fractions((n + 4) * (n + 4))
+    row = [[1, 4, 7, 4, 1], [4, 16, 26, 16, 4], [7, 26, 41, 26, 7]]
+    weights = row + row[1::-1]
+
+    def expected():
+        return [sum(weights[dy][dx] * a[(y + dy) * (n + 4) + x + dx] for dy in range(5) for dx in range(5))
+                for y in range(n) for x in range(n)]
+    return Case("convolution", 20, {"in": a, "out": 4 * n * n}, [("4,16", "32,8", "@in @out s32:128")],
+                nearly("out", expected), "neighbours through the L1")
+
+
+def sweeps():
+    a = words(n & 0xFFFF for n in numbers(30 * 1024))
+
+    def expected():
+        for i in range(0, len(a), 1024):
+            yield from itertools.accumulate(a[i:i + 1023], initial=0)
+    return Case("sweeps", 20, {"in": a, "out": 4 * len(a)}, [("30", "512", "@in @out")],
+                same("I", "out", expected), "prefix sums by a tree", shared=4096)
+
+
+def saxpy4():
+    x, y = pair(4 * 256 * 64)
+    return Case("saxpy4", 18, {"x": x, "y": y}, [("64", "256", "@x @y f32:2.5")],
+                nearly("y", lambda: [q + 2.5 * p for p, q in zip(x, y)]), "16 bytes per lane")
+
+
+def votes():
+    blocks, each = 60, 4
+    a = integers(blocks * 256 * each)
+
+    def expected():
+        result = []
+        for base in range(0, len(a), 256 * each):
+            counts = [0] * 4
+            for v in a[base:base + 256 * each]:
+                counts[v & 3] += 1
+            result += [each + counts[t & 3] for t in range(256)]
+        return result
+    return Case("votes", 16, {"in": a, "out": 4 * blocks * 256}, [(str(blocks), "256", f"@in @out s32:{each}")],
+                same("I", "out", expected), "contended atomics on shared memory", shared=16)
+
+
+def search():
+    from bisect import bisect_left
+    table, keys = array.array("I", sorted(integers(1 << 14, 7))), integers(60 * 128, 8)
+    return Case("search", 12, {"table": table, "keys": keys, "out": 4 * len(keys)},
+                [("60", "128", "@table @keys @out s32:16384")],
+                same("I", "out", lambda: [bisect_left(table, k) for k in keys]), "dependent loads")
+
+
+def paths():
+    blocks, rows = 30, 24
+    width = blocks * 256
+    cost = array.array("i", (n & 255 for n in numbers(width * rows)))
+
+    def expected():
+        result = []
+        for base in range(0, width, 256):
+            best = list(cost[base:base + 256])
+            for r in range(1, rows):
+                line = cost[r * width + base:r * width + base + 256]
+                best = [min(best[t], best[max(t - 1, 0)], best[min(t + 1, 255)]) + line[t] for t in range(256)]
+            result += best
+        return result
+    return Case("paths", 18, {"cost": cost, "out": 4 * width}, [(str(blocks), "256", f"@cost @out s32:{rows}")],
+                same("i", "out", expected), "rows that depend on each other", shared=1024)
+
+
 CASES = [vecadd, matmul16, mandel, stencil, matmul32, reduce, scan, histogram, scatteradd, contended, bfs,
          bitonic, special, horner, gcd, barriers_small, barriers_large, small_blocks, one_block, constants,
-         local, fill, strided2, strided32, gather, conflicts, transpose, divergent, spmv, nbody]
+         local, fill, strided2, strided32, gather, conflicts, transpose, divergent, spmv, nbody,
+         transpose_naive, blackscholes, convolution, sweeps, saxpy4, votes, search, paths]
 
 
 def contents(buffer):
