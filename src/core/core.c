@@ -102,7 +102,9 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->detours = (core->hooks.seams ? DETOUR_SEAMS : 0) | (core->config.live ? DETOUR_LIVE : 0);
     core->at.call = NULL;
     clock_start(&core->clock, core->config.mhz, now);
-    core->issue.scoreboard_words = time_scoreboard_words(exec->image->program, exec->kernel);
+    const u32 bits = time_scoreboard_bits(exec->image->program, exec->kernel);
+    core->issue.scoreboard_words = MAX((bits + 63) / 64, NEAR_WORDS);
+    core->issue.wide = bits > 64;
     core->issue.pending =
         checked(calloc(CORE_WARPS, 2 * core->issue.scoreboard_words * sizeof(u64)));
     core->inflight.row_words = (u32)align_up(dyninst_row_words(exec->image), 16); /* 64 bytes */

@@ -147,18 +147,21 @@ u32 time_longest(const struct core_config *config)
 
 /* ---- registers ---- */
 
+/* Scoreboard bits: vector registers first, then scalar registers (which begin a word, so that pairs
+ * of them are in one) or masks (which do not, so that one word suffices for most programs). */
 u32 time_scalar_base(const struct program *program)
 {
     u32 registers = 0;
     for (u32 i = 0; i < program->function_count; i++)
         registers = MAX(registers, program->functions[i].total_registers);
-    return (u32)align_up(registers, 64);
+    return program->traits.explicit_exec ? (u32)align_up(registers, 64) : registers;
 }
 
-u32 time_scoreboard_words(const struct program *program, const struct function *kernel)
+u32 time_scoreboard_bits(const struct program *program, const struct function *kernel)
 {
-    u32 scalars = program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
-    return MAX(time_scalar_base(program) / 64 + (scalars + 63) / 64, NEAR_WORDS);
+    const u32 scalars =
+        program->traits.explicit_exec ? (u32)SCALAR_COUNT : MAX(kernel->total_masks, 1);
+    return time_scalar_base(program) + scalars;
 }
 
 static void add_bits(struct inst_time *time, u32 first, u32 count)

@@ -101,8 +101,8 @@ void time_program(struct inst_time *times, const struct image *image,
 void time_own(struct inst_time *time, const struct inst *inst, const struct core_config *config);
 /* The scoreboard bit of scalar register 0, or mask 0; vector registers come before. */
 u32 time_scalar_base(const struct program *program);
-/* Words of a warp's scoreboard. */
-u32 time_scoreboard_words(const struct program *program, const struct function *kernel);
+/* Registers of a warp in its scoreboard. */
+u32 time_scoreboard_bits(const struct program *program, const struct function *kernel);
 /* The longest latency of any instruction, cycles. */
 u32 time_longest(const struct core_config *config);
 

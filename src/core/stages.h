@@ -230,9 +230,10 @@ struct issue_stage {
     bool greedy;                  /* the policy prefers the warp that issued last */
     bool one_each;                /* a turn is one instruction and one cycle */
     /* dependences */
-    u32 scoreboard_words;
-    u64 *pending;    /* for all slots */
-    bool by_waitcnt; /* wait counters order memory results, not the scoreboard */
+    u32 scoreboard_words; /* of each of the two sets of a warp */
+    bool wide;            /* registers of this launch are beyond the first word */
+    u64 *pending;         /* for all slots */
+    bool by_waitcnt;      /* wait counters order memory results, not the scoreboard */
     struct waits waits[CORE_WARPS];
 };
 
@@ -539,24 +540,32 @@ static inline void slot_wake(struct core *core, u32 s)
 {
     core->issue.asleep &= ~(u32)core->issue.scheduler_of[s];
 }
-/* The first scoreboard words; written out, because compilers turn three of them into loops. */
-static inline void near_add(u64 *to, const u64 *bits)
+/* Sets of registers in the first scoreboard words (NEAR_WORDS); most programs need one. Written out,
+ * because compilers turn them into loops. */
+static inline void near_add(const struct core *core, u64 *to, const u64 *bits)
 {
     to[0] |= bits[0];
-    to[1] |= bits[1];
-    to[2] |= bits[2];
+    if (UNLIKELY(core->issue.wide)) {
+        to[1] |= bits[1];
+        to[2] |= bits[2];
+    }
 }
-static inline void near_remove(u64 *from, const u64 *bits)
+static inline void near_remove(const struct core *core, u64 *from, const u64 *bits)
 {
     from[0] &= ~bits[0];
-    from[1] &= ~bits[1];
-    from[2] &= ~bits[2];
+    if (UNLIKELY(core->issue.wide)) {
+        from[1] &= ~bits[1];
+        from[2] &= ~bits[2];
+    }
 }
 /* Not 0: the two sets intersect. */
-static inline u64 near_hits(const u64 *a, const u64 *b)
+static inline u64 near_hits(const struct core *core, const u64 *a, const u64 *b)
 {
     _Static_assert(NEAR_WORDS == 3, "all of them");
-    return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]);
+    u64 hits = a[0] & b[0];
+    if (UNLIKELY(core->issue.wide))
+        hits |= (a[1] & b[1]) | (a[2] & b[2]);
+    return hits;
 }
 /* Something that the head of a slot may wait for has arrived: the slot can only become clear. */
 void slot_recheck(struct core *core, u32 slot);

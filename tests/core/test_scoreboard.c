@@ -317,26 +317,25 @@ static void more_than_all_regions(void **state)
     rig_close(&rig);
 }
 
-/* A scoreboard of the core has room for all that instructions name. */
-static void words(void **state)
+/* A scoreboard of the core has room for all that instructions name: scalars begin a word, masks
+ * follow the vector registers. */
+static void bits(void **state)
 {
     struct rig rig;
     rig_open(&rig, "generic64", "");
     rig.program.traits.explicit_exec = true;
-    const u32 scalar_words = (SCALAR_COUNT + 63) / 64;
     for (u32 registers = 1; registers <= 257; registers += 64) { /* n + 1 of 64 n */
         rig.kernel.total_registers = registers;
-        assert_int_equal(time_scoreboard_words(&rig.program, &rig.kernel),
-                         (registers + 63) / 64 + scalar_words);
+        assert_int_equal(time_scoreboard_bits(&rig.program, &rig.kernel),
+                         (registers + 63) / 64 * 64 + SCALAR_COUNT);
     }
     rig.program.traits.explicit_exec = false;
-    rig.kernel.total_registers = 64;
-    assert_int_equal(time_scoreboard_words(&rig.program, &rig.kernel), NEAR_WORDS);
+    rig.kernel.total_registers = 63;
+    rig.kernel.total_masks = 0;
+    assert_int_equal(time_scoreboard_bits(&rig.program, &rig.kernel), 64);
     rig.kernel.total_registers = 256;
-    rig.kernel.total_masks = 64;
-    assert_int_equal(time_scoreboard_words(&rig.program, &rig.kernel), 5);
     rig.kernel.total_masks = 65;
-    assert_int_equal(time_scoreboard_words(&rig.program, &rig.kernel), 6);
+    assert_int_equal(time_scoreboard_bits(&rig.program, &rig.kernel), 321);
     rig_close(&rig);
 }
 
@@ -347,7 +346,7 @@ int main(void)
         cmocka_unit_test(implied_others), cmocka_unit_test(open_range),
         cmocka_unit_test(dependences),    cmocka_unit_test(memory),
         cmocka_unit_test(regions),        cmocka_unit_test(more_than_all_regions),
-        cmocka_unit_test(words),
+        cmocka_unit_test(bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,7 +270,8 @@ void collect_count(struct core *core, struct inflight *inflight)
 }
 
 /* Instruction `index` of a group takes a free collector that serves its pipe. */
-PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index)
+PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, u32 pipe, u32 index,
+                            bool one_group)
 {
     struct inflight *inflight = core_inflight(core, index);
     const struct inst_time *time = inflight->time;
@@ -283,7 +284,8 @@ PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, 
         depth = ask_places(core, inflight, wanted);
     } else {
         for (u32 n = 0; n < depth; n++)
-            wanted[n] = collect_banks(core, inflight->slot, time->read_banks[n]);
+            wanted[n] = one_group ? collect_rotated(core, inflight->slot, time->read_banks[n])
+                                  : collect_banks(core, inflight->slot, time->read_banks[n]);
         core->stats.collect.reads += time->read_count;
     }
     collector->inflight = (u16)index;
@@ -300,7 +302,7 @@ PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, 
 }
 
 /* Instructions of a group take collectors, as long as some are free for their pipe. */
-PART_OF void allocate_group(struct core *core, u32 g)
+PART_OF void allocate_group(struct core *core, u32 g, bool one_group)
 {
     struct core_group *group = &core->collect.group[g];
     HELD(group);
@@ -316,7 +318,7 @@ PART_OF void allocate_group(struct core *core, u32 g)
         }
         struct latch *latch = &group->issued[pipe];
         HELD(latch);
-        take_collector(core, group, first_bit(free_ones), pipe, latch_first(latch));
+        take_collector(core, group, first_bit(free_ones), pipe, latch_first(latch), one_group);
         latch_pop(latch);
         if (core->collect.full_pipes[g] >> pipe & 1) { /* there is room again */
             core->collect.full_pipes[g] &= (u8) ~(1u << pipe);
@@ -338,10 +340,10 @@ PART_OF void allocate(struct core *core, bool one_group)
     u32 groups = core->collect.issued_groups;
     core->collect.issued_groups = core->collect.starved_groups = core->collect.starved = 0;
     if (one_group)
-        allocate_group(core, 0);
+        allocate_group(core, 0, true);
     else
         for (; groups; groups &= groups - 1)
-            allocate_group(core, first_bit(groups));
+            allocate_group(core, first_bit(groups), false);
 }
 
 PART_OF void collect(struct core *core, bool one_group)

@@ -108,9 +108,9 @@ static inline void scoreboard_reserve(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->issue.scoreboard_words;
-    near_add(pending, time->near_writes);
+    near_add(core, pending, time->near_writes);
     if (time->flags & TIME_LOAD)
-        near_add(memory, time->near_writes);
+        near_add(core, memory, time->near_writes);
     if (UNLIKELY(time->far_writes))
         scoreboard_reserve_far(core, slot, time);
     slot->region_count += time->region_count;
@@ -119,9 +119,9 @@ static inline void scoreboard_release(struct core *core, struct slot *slot,
                                       const struct inst_time *time)
 {
     u64 *const pending = slot->pending, *const memory = pending + core->issue.scoreboard_words;
-    near_remove(pending, time->near_writes);
+    near_remove(core, pending, time->near_writes);
     if (time->flags & TIME_LOAD)
-        near_remove(memory, time->near_writes);
+        near_remove(core, memory, time->near_writes);
     if (UNLIKELY(time->far_writes))
         scoreboard_release_far(core, slot, time);
     slot->region_count -= time->region_count;
@@ -187,13 +187,16 @@ static inline u64 collect_busy(struct core *core)
             core->collect.busy &= ~(set & -set);
     return core->collect.busy;
 }
-/* collect_bank for a set of banks: slot 0's banks, rotated by the slot's number within its
- * group. */
-static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
+/* collect_bank for a set of banks of slot 0, which are rotated by the slot's number: those of the
+ * slot within its group, and among all. */
+static inline u64 collect_rotated(const struct core *core, u32 slot, u64 set)
 {
     const u32 up = core->collect.bank_turns[slot].up, down = core->collect.bank_turns[slot].down;
-    return ((set << up | set >> 1 >> down) & core->collect.group_banks)
-           << core->collect.bank_turns[slot].base;
+    return (set << up | set >> 1 >> down) & core->collect.group_banks;
+}
+static inline u64 collect_banks(const struct core *core, u32 slot, u64 set)
+{
+    return collect_rotated(core, slot, set) << core->collect.bank_turns[slot].base;
 }
 
 /* execute.c */

@@ -425,7 +425,7 @@ static __attribute__((noinline)) void take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu.unit;
     const u32 later = core->collect.access_groups & ~0u << lsu->turn;
-    const u32 g = first_bit(later ? later : core->collect.access_groups);
+    const u32 g = core->groups == 1 ? 0 : first_bit(later ? later : core->collect.access_groups);
     struct latch *latch = &core->collect.group[g].collected[PIPE_MEMORY];
     lsu->current = (u16)latch_first(latch);
     latch_pop(latch);

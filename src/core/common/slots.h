@@ -16,11 +16,11 @@ static inline enum stall slot_check_plain(const struct core *core, const struct 
 {
     const u64 *const pending = slot->pending, *const memory =
                                                   pending + core->issue.scoreboard_words;
-    if (!near_hits(pending, time->near))
+    if (!near_hits(core, pending, time->near))
         return STALL_NONE;
-    if (near_hits(memory, time->near))
+    if (near_hits(core, memory, time->near))
         return STALL_MEMORY;
-    return near_hits(pending, time->near_reads) ? STALL_RAW : STALL_WAW;
+    return near_hits(core, pending, time->near_reads) ? STALL_RAW : STALL_WAW;
 }
 
 static inline enum stall slot_check(struct core *core, u32 s, const struct slot *slot,
@@ -71,7 +71,7 @@ PART_OF void slot_written(struct core *core, u32 s, struct slot *slot, const str
 {
     if (!(core->issue.buffered & ~core->issue.clear & bit(s)))
         return;
-    if (!slot->time->plain || near_hits(slot->time->near, time->near_writes))
+    if (!slot->time->plain || near_hits(core, slot->time->near, time->near_writes))
         slot_look_again(core, s, slot);
 }
 
