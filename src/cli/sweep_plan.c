@@ -119,7 +119,8 @@ static bool add_program(struct plan_builder *builder, const char *option, const 
     const char **words, *kind = option + strlen("--");
     if (!strcmp(kind, "workload"))
         return add_split(arena, builder->programs, text) ||
-               wrong(builder, option, text, "names that 'heddle workloads' lists, separated by single commas");
+               wrong(builder, option, text,
+                     "names that 'heddle workloads' lists, separated by single commas");
     if (!words_split(arena, text, &words) || !words[0])
         return wrong(builder, option, text, "a command line with closed quotation marks");
     /* an axis of workloads takes other programs as mappings */
