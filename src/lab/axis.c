@@ -14,6 +14,18 @@ static void add_text(struct arena *arena, text_list *list, const char *text)
     *vec_push(list) = arena_strdup(arena, text);
 }
 
+/* A number, or a size such as 16K. */
+static bool read_number(const char *text, f64 *number)
+{
+    u64 size;
+    if (text_f64(text, number) == TEXT_OK)
+        return true;
+    if (text_size(text, &size) != TEXT_OK)
+        return false;
+    *number = (f64)size;
+    return true;
+}
+
 /* FIRST..LAST[+STEP], or FIRST..LAST*FACTOR; false: it is no range. */
 static bool is_range(struct arena *arena, const char *text, f64 *first, f64 *last, f64 *step,
                      bool *times)
@@ -26,8 +38,8 @@ static bool is_range(struct arena *arena, const char *text, f64 *first, f64 *las
     const char *end = sign ? arena_strndup(arena, tail, (size_t)(sign - tail)) : tail;
     *times = sign && *sign == '*';
     *step = 1;
-    return text_f64(head, first) == TEXT_OK && text_f64(end, last) == TEXT_OK &&
-           (!sign || text_f64(sign + 1, step) == TEXT_OK);
+    return read_number(head, first) && read_number(end, last) &&
+           (!sign || read_number(sign + 1, step));
 }
 
 static bool add_range(const struct fields *fields, const struct yaml *node, f64 first, f64 last,
@@ -307,18 +319,13 @@ static const struct axis_kind *kind_of(const struct fields *fields, const struct
     return found;
 }
 
-/* Numbers of the labels, for lines in charts; sizes such as 16K are numbers, too. */
+/* Numbers of the labels, for lines in charts. */
 static void find_numbers(struct arena *arena, struct axis *axis)
 {
     f64 *numbers = arena_array(arena, f64, axis->count + 1);
-    for (u32 i = 0; i < axis->count; i++) {
-        u64 size;
-        if (text_f64(axis->values[i].label, &numbers[i]) == TEXT_OK && isfinite(numbers[i]))
-            continue;
-        if (text_size(axis->values[i].label, &size) != TEXT_OK)
+    for (u32 i = 0; i < axis->count; i++)
+        if (!read_number(axis->values[i].label, &numbers[i]) || !isfinite(numbers[i]))
             return;
-        numbers[i] = (f64)size;
-    }
     axis->numbers = numbers;
 }
 

@@ -157,9 +157,9 @@ static u32 base_of(const struct sheet *sheet, u32 row)
     if (!experiment->has_baseline)
         return UINT32_MAX;
     space_values(sheet->space, sheet->rows.data[row].point, values);
-    for (u32 i = 0; i < sheet->space->group_count; i++)
-        for (u32 k = 0; experiment->baseline[i] >= 0 && k < sheet->space->groups[i].count; k++)
-            values[sheet->space->groups[i].first + k] = (u32)experiment->baseline[i];
+    for (u32 i = 0; i < sheet->space->group_count; i++) /* zipped axes follow their first */
+        if (experiment->baseline[i] >= 0)
+            values[sheet->space->groups[i].first] = (u32)experiment->baseline[i];
     return sheet->at[space_point(sheet->space, values)];
 }
 

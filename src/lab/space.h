@@ -60,7 +60,7 @@ bool space_finish(const struct fields *fields, const struct yaml *map, struct sp
 
 /* The value of every axis at a point. */
 void space_values(const struct space *space, u64 point, u32 values[SPACE_MAX_AXES]);
-/* The point with these values; zipped axes have equal values. */
+/* The point with these values; of zipped axes, only the first is looked at. */
 u64 space_point(const struct space *space, const u32 values[SPACE_MAX_AXES]);
 bool pattern_matches(const struct point_pattern *pattern, const struct space *space,
                      const u32 values[SPACE_MAX_AXES]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""heddle sweep from the outside: check_sweep.py HEDDLE INPUTS KILLS
+"""heddle sweep from the outside: check_sweep.py HEDDLE INPUTS KILLS [CASE...]
 
 Sweeps of a small kernel in scratch folders: the table is right, nothing is run twice, a sweep that
 is killed, interrupted or shared by processes and executors gives the same bytes, failures have their
@@ -180,6 +180,18 @@ columns:
         "--out", "seeds")
     means = json.loads((folder / "seeds/sweep.json").read_text())["means"]
     assert len(means) == 2 and means[0]["cycles"]["samples"] == 3 and means[0]["cycles"]["interval95"] == 0
+    # the seeds themselves differ: 1, 2 and 3 have the mean 2 +- t(2) sqrt(1/3)
+    run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--seed", "1..3", "--set", "l1d.sets=8,16",
+        "--column", "seed_used=config.launch.seed", "--out", "differ")
+    for mean in json.loads((folder / "differ/sweep.json").read_text())["means"]:
+        assert mean["seed_used"]["mean"] == 2 and mean["seed_used"]["samples"] == 3, mean
+        assert abs(mean["seed_used"]["interval95"] - 4.303 / 3 ** 0.5) < 1e-3, mean
+    # the baseline of a zipped axis has the values of all its axes
+    run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1", "--set", "gpu.cores=1,2", "--set", "l1d.sets=8,16", "--zip",
+        "gpu.cores,l1d.sets", "--baseline", "gpu.cores=2", "--column", "sets=baseline.config.l1d.sets", "--column",
+        "cores=baseline.config.gpu.cores", "--out", "zip-base")
+    with open(folder / "zip-base/sweep.csv", encoding="utf-8") as file:
+        assert [(row["sets"], row["cores"]) for row in csv.DictReader(file)] == [("16", "2")] * 2
     run(folder, "export", "seeds", "--format", "sqlite", "--file", "seeds.sqlite")
     with contextlib.closing(sqlite3.connect(folder / "seeds.sqlite")) as database:
         assert database.execute('SELECT count(*), min("l1d.sets") FROM points').fetchone() == (6, 8.0)
@@ -360,9 +372,30 @@ def without_effect(parent):
     folder = folder_of(parent, "effect")
     words = ["--machine", "gtx480", "--set", "darsie.entries=2,4", "--set", "l1d.bytes=8K,16K", "--kernel", KERNEL + "1",
              "--dry-run"]
+    sizes = run(folder, "--machine", "gtx480", "--set", "l1d.bytes=8K..64K*2", "--kernel", KERNEL + "1", "--dry-run").stdout
+    assert [line.split("l1d.bytes=")[1].split()[0] for line in sizes.splitlines() if "l1d.bytes=" in line] == \
+        ["8192", "16384", "32768", "65536"], sizes
     error = run(folder, *words).stderr
     assert error == "heddle sweep: note: darsie.entries has no effect on any point: it needs darsie.on=true\n", error
     assert not run(folder, *words, "--mech", "none", "--mech", "darsie").stderr
+
+
+def interrupted(parent):
+    """SIGTERM: programs are asked to end, not killed, and a point that was stopped has no result."""
+    folder = folder_of(parent, "interrupted")
+    write_script(folder / "waits", f"trap 'echo asked >> {folder}/said; exit 1' TERM\necho begun > {folder}/begun\n"
+                 "sleep 30 & wait\n")
+    with subprocess.Popen([HEDDLE, "sweep", "--machine", "gtx480", "--program", "./waits", "--out", "out"], cwd=folder,
+                          env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while not (folder / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.terminate()
+        assert "continues from here" in process.communicate(timeout=60)[1]
+    assert process.returncode == 143 and (folder / "said").read_text() == "asked\n"
+    assert not stored(folder)
+    status = run(folder, "status", "out").stdout
+    assert "waiting         1" in status and "failed          0" in status, status
 
 
 def left_over(parent):
@@ -484,23 +517,26 @@ def shares_of_host(parent):
         assert said.read_text().split() == [str(expected)] * 2, (wished, at_a_time, said.read_text())
 
 
+CASES = (nothing_twice, same_however, plans, failures, elsewhere, mistakes, full_disk, without_effect, interrupted, left_over,
+         objects, slurm_status, shares_of_host)
+
+
 def main():
+    chosen = sys.argv[4:]
     with tempfile.TemporaryDirectory(prefix="heddle-sweep-test-") as name:
         parent = pathlib.Path(name)
         one = table(parent)
-        nothing_twice(one)
-        same_however(parent, one)
-        plans(parent)
-        failures(parent)
-        elsewhere(parent, one)
-        mistakes(parent)
-        full_disk(parent)
-        without_effect(parent)
-        left_over(parent)
-        objects(parent)
-        slurm_status(parent)
-        if (HEDDLE.parent / "libheddle-opencl.so").exists():  # else there are no programs
-            shares_of_host(parent)
+        for case in CASES:
+            if chosen and case.__name__ not in chosen:
+                continue
+            if case in (shares_of_host, interrupted) and not (HEDDLE.parent / "libheddle-opencl.so").exists():
+                continue  # there are no programs
+            if case is nothing_twice:
+                case(one)
+            elif case in (same_however, elsewhere):
+                case(parent, one)
+            else:
+                case(parent)
 
 
 main()
