@@ -62,7 +62,9 @@ struct bed {
     struct hd_kernel *kernel;
     hd_address in[2], out;
     u64 cycles;     /* of a run without flips */
-    bool disturbed; /* caches may not be as after such a run */
+    bool disturbed; /* caches may not be as after such a run, */
+    bool lasting;   /* and the L2, which launches share, may hold a line twice */
+    const char *settings;
 };
 
 /* How a run ended. */
@@ -161,29 +163,16 @@ static enum ending run_once(struct bed *bed, struct strike *strikes, u32 count)
     return result.cycles >= least && result.cycles <= most ? SAME : SLOWER;
 }
 
-/* The same with caches as a run without flips leaves them. */
-static enum ending run(struct bed *bed, struct strike *strikes, u32 count)
-{
-    for (u32 n = 0; bed->disturbed && n < 4; n++)
-        bed->disturbed = run_once(bed, NULL, 0) != SAME;
-    assert_false(bed->disturbed);
-    const enum ending ending = run_once(bed, strikes, count);
-    bed->disturbed = ending != SAME;
-    return ending;
-}
-
-static struct bed *open_program(const struct sample *program, const struct machine *machine,
-                                const char *more)
+/* A new device with the program, and a run without flips. */
+static void fill_bed(struct bed *bed)
 {
     struct hd_error error = {0};
     struct hd_config *config = hd_config_create();
-    struct bed *bed = calloc(1, sizeof *bed);
-    bed->machine = machine;
-    bed->program = program;
-    must(hd_config_load(config, machine->name, &error), &error);
-    set_all(config, machine->settings);
+    const struct sample *program = bed->program;
+    must(hd_config_load(config, bed->machine->name, &error), &error);
+    set_all(config, bed->machine->settings);
     set_all(config, "timing.functional=false timing.stuck_cycles=20000 timing.max_cycles=200000");
-    set_all(config, more);
+    set_all(config, bed->settings);
     bed->device = hd_device_open(config, &error);
     must(bed->device, &error);
     hd_config_destroy(config);
@@ -192,9 +181,44 @@ static struct bed *open_program(const struct sample *program, const struct machi
     for (u32 k = 0; k < program->inputs; k++)
         bed->in[k] = hd_alloc(bed->device, WORDS * program->in_words * 4, &error);
     bed->out = hd_alloc(bed->device, WORDS * program->out_words * 4, &error);
+    bed->cycles = 0;
     run_once(bed, NULL, 0); /* warms the caches */
     bed->cycles = 0;
     assert_int_equal(run_once(bed, NULL, 0), SAME);
+    bed->disturbed = bed->lasting = false;
+}
+
+/* Runs until caches are as a run without flips leaves them. */
+static void calm(struct bed *bed)
+{
+    for (u32 n = 0; bed->disturbed && n < 4; n++)
+        bed->disturbed = run_once(bed, NULL, 0) != SAME;
+    if (bed->disturbed && bed->lasting) {
+        hd_device_close(bed->device);
+        fill_bed(bed);
+    }
+    assert_false(bed->disturbed);
+    bed->lasting = false;
+}
+
+static enum ending run(struct bed *bed, struct strike *strikes, u32 count)
+{
+    calm(bed);
+    const enum ending ending = run_once(bed, strikes, count);
+    bed->disturbed = ending != SAME;
+    for (u32 i = 0; i < count; i++)
+        bed->lasting |= !strncmp(strikes[i].element, "l2.", 3);
+    return ending;
+}
+
+static struct bed *open_program(const struct sample *program, const struct machine *machine,
+                                const char *settings)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    bed->machine = machine;
+    bed->program = program;
+    bed->settings = settings;
+    fill_bed(bed);
     for (u32 i = 0, sum = 0; program == samples && i < WORDS; i++) {
         sum = (i % GROUP ? sum : 0) + input(program, i);
         assert_int_equal(bed->right[i], sum);
@@ -240,7 +264,7 @@ static enum ending flip(struct bed *bed, struct rng *rng, const struct state_row
 static void expect_sound(struct bed *bed)
 {
     bed->disturbed = true;
-    assert_int_equal(run(bed, NULL, 0), SAME);
+    calm(bed);
 }
 
 /* ---- tests ---- */

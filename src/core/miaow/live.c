@@ -297,9 +297,10 @@ static void walk_value(struct state_walk *walk, struct inflight *inflight, u32 l
 {
     struct dyninst *f = inflight ? &inflight->dyn : NULL;
     u64 unused = 0;
+    const u32 from = walk->bits;
     live_walk_result(walk, there ? f : NULL, lane, 32); /* the word, and whether it is written */
-    if (!there && walk->mode == WALK_FLIP)
-        walk->dead = true;
+    if (!there && walk->mode == WALK_FLIP && walk->bit - from < walk->bits - from)
+        walk->dead = true; /* it will be overwritten */
     if (walk_field(walk, &unused, 2))
         walk->dead = true;
 }
