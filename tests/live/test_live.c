@@ -4,7 +4,7 @@
  * and arithmetic in single and double precision (tests/kernels/opencl).
  *
  *     test-live KERNELS              a few flips of each kind, and what they do
- *     test-live KERNELS fuzz N SEED  N random flips on each machine: nothing but outcomes
+ *     test-live KERNELS fuzz N SEED [MACHINE]  N random flips on each machine: nothing but outcomes
  *     test-live KERNELS rows N       every row of the registry that calls itself live changes the
  *                                    outcome or the time of some run within N flips
  */
@@ -28,6 +28,7 @@ enum {
 
 static const char *kernels; /* folder */
 static u32 tries;
+static const char *only; /* this machine; NULL: all */
 
 struct machine {
     const char *name, *form, *settings;
@@ -460,7 +461,8 @@ static void fuzz_machine(const struct machine *machine, u64 seed)
 static void fuzz(void **state)
 {
     for (u32 m = 0; m < ARRAY_LEN(machines); m++)
-        fuzz_machine(&machines[m], *(u64 *)*state);
+        if (!only || !strcmp(only, machines[m].name))
+            fuzz_machine(&machines[m], *(u64 *)*state);
 }
 
 /* Whether some flip of a row changes a run of one of the programs. */
@@ -521,6 +523,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest every[] = {cmocka_unit_test(rows_act)};
     kernels = argc > 1 ? argv[1] : ".";
     tries = argc > 3 ? (u32)atoi(argv[3]) : 0;
+    only = argc > 5 ? argv[5] : NULL;
     seed = argc > 4 ? (u64)atoll(argv[4]) : 1;
     if (argc > 2 && !strcmp(argv[2], "fuzz"))
         return cmocka_run_group_tests(many, NULL, NULL);

@@ -36,6 +36,19 @@ void miaow_derail(struct core *core, u32 s)
     p->half = false;
 }
 
+void miaow_forget(struct core *core, u32 s)
+{
+    struct miaow *miaow = miaow_of(core);
+    u64 *const sets[] = {&miaow->valid,       &miaow->entering,  &miaow->clear,
+                         &miaow->recheck,     &miaow->halted,    &miaow->parked,
+                         &miaow->halted_next, &miaow->saturated, &miaow->memory_wait,
+                         &miaow->branching};
+    for (u32 i = 0; i < ARRAY_LEN(sets); i++)
+        *sets[i] &= ~bit(s);
+    for (u32 k = 0; k < CLASSES; k++)
+        miaow->ready[k] &= ~bit(s);
+}
+
 void miaow_visit_pc(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
 {
     struct core *core = owner;
