@@ -426,6 +426,94 @@ static void twice(void **state)
     close_bed(bed);
 }
 
+/* ---- hashes ---- */
+
+enum {
+    MOST_HASHES = 4096
+};
+struct hashes {
+    u64 cycle[MOST_HASHES], canonical[MOST_HASHES], full[MOST_HASHES];
+    u32 count;
+};
+
+static void take_hash(void *user, u64 cycle, u64 canonical, u64 full)
+{
+    struct hashes *hashes = user;
+    assert_in_range(hashes->count, 0, MOST_HASHES - 1);
+    hashes->cycle[hashes->count] = cycle;
+    hashes->canonical[hashes->count] = canonical;
+    hashes->full[hashes->count++] = full;
+}
+
+/* Hashes of a run. */
+static enum ending run_hashed(struct bed *bed, struct strike *strike, struct hashes *hashes)
+{
+    hashes->count = 0;
+    calm(bed);
+    timing_watch_hash(bed->device->timing, 100, take_hash, hashes);
+    const enum ending ending = run(bed, strike, strike ? 1 : 0);
+    timing_watch_hash(bed->device->timing, 100, NULL, NULL);
+    return ending;
+}
+
+/* The same for every number of threads, and in every run. */
+static void hashes_repeat(void **state)
+{
+    static struct hashes first, again;
+    struct machine three = machines[0];
+    three.settings = "gpu.cores=3 l2.channels=1";
+    struct bed *bed = open_bed(&three, LIVE);
+    assert_int_equal(run_hashed(bed, NULL, &first), SAME);
+    assert_in_range(first.count, 5, MOST_HASHES);
+    assert_true(first.canonical[2] != first.canonical[3] && first.full[2] != first.full[3]);
+    for (u32 threads = 1; threads <= 3; threads++) {
+        timing_set_threads(bed->device->timing, threads);
+        timing_share_all(bed->device->timing);
+        assert_int_equal(run_hashed(bed, NULL, &again), SAME);
+        assert_int_equal(again.count, first.count);
+        for (u32 i = 0; i < first.count; i++)
+            if (again.canonical[i] != first.canonical[i] || again.full[i] != first.full[i])
+                fail_msg("%u threads: other hashes in cycle %" PRIu64, threads, first.cycle[i]);
+    }
+    close_bed(bed);
+}
+
+/* A flip changes both hashes; when the bit has been overwritten, they are as before. */
+static void hashes_show_flips(void **state)
+{
+    static struct hashes clean, flipped;
+    struct bed *bed = open_bed(&machines[0], LIVE);
+    const struct state_row *row = row_of(bed, "collect.registers");
+    struct rng rng;
+    u32 back = 0, stays = 0;
+    rng_stream(&rng, 3, 0, "test", 0, "live");
+    run_hashed(bed, NULL, &clean);
+    for (u32 n = 0; n < 60 && !(back && stays); n++) {
+        struct strike strike = {.element = "collect.registers",
+                                .bit = rng_below(&rng, state_owner_bits(row)),
+                                .cycle = 250 + rng_below(&rng, 600),
+                                .seek = true};
+        const enum ending ending = run_hashed(bed, &strike, &flipped);
+        assert_int_equal(strike.result, FLIP_DONE);
+        u32 at = 0;
+        while (clean.cycle[at] <= strike.cycle)
+            at++;
+        for (u32 i = 0; i < at; i++)
+            assert_true(flipped.canonical[i] == clean.canonical[i]);
+        if (ending != SAME)
+            continue;
+        u32 differs = 0; /* hashes */
+        for (u32 i = at; i < clean.count; i++)
+            differs += flipped.canonical[i] != clean.canonical[i];
+        const u32 last = clean.count - 1;
+        back += differs && flipped.canonical[last] == clean.canonical[last];
+        stays += flipped.full[last] != clean.full[last];
+    }
+    assert_in_range(back, 1, 60);
+    assert_in_range(stays, 1, 60);
+    close_bed(bed);
+}
+
 /* ---- many flips ---- */
 
 static void fuzz_machine(const struct machine *machine, u64 seed)
@@ -516,8 +604,13 @@ int main(int argc, char **argv)
 {
     static u64 seed;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_flipped), cmocka_unit_test(widths), cmocka_unit_test(effects),
-        cmocka_unit_test(no_effect),       cmocka_unit_test(twice),
+        cmocka_unit_test(nothing_flipped),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(effects),
+        cmocka_unit_test(no_effect),
+        cmocka_unit_test(twice),
+        cmocka_unit_test(hashes_repeat),
+        cmocka_unit_test(hashes_show_flips),
     };
     const struct CMUnitTest many[] = {cmocka_unit_test_prestate(fuzz, &seed)};
     const struct CMUnitTest every[] = {cmocka_unit_test(rows_act)};
