@@ -162,7 +162,9 @@ void live_walk_target(struct state_walk *walk, struct inflight *inflight, u32 sl
         slot = inflight->astray_slot;
         reg = inflight->astray_register;
     }
-    if (!(walk_field(walk, &slot, slot_bits) | walk_field(walk, &reg, register_bits)))
+    const bool other_slot = walk_field(walk, &slot, slot_bits);
+    const bool other_register = walk_field(walk, &reg, register_bits);
+    if (!other_slot && !other_register)
         return;
     walk->dead = !writes;
     if (writes)

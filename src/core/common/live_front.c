@@ -178,12 +178,34 @@ void live_visit_last(struct state_walk *walk, const struct state_row *row, void 
         *slot = MIN((u32)last * n + (u32)entry, CORE_WARPS - 1);
 }
 
+/* The warps of a slot's scheduler that are older. */
+static u32 rank_of(const struct core *core, u32 s)
+{
+    u32 rank = 0;
+    for (u64 set = core->present; set; set &= set - 1)
+        rank += core->issue.scheduler_of[first_bit(set)] == core->issue.scheduler_of[s] &&
+                core->slots[first_bit(set)].age < core->slots[s].age;
+    return rank;
+}
+
 void live_visit_age(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
 {
-    struct slot *slot = slot_at(owner, entry);
-    u64 age = slot ? slot->age & (bit(row->bits) - 1) : 0;
-    if (walk_entry(walk, slot) && walk_field(walk, &age, row->bits) && slot)
-        slot->age = (slot->age & ~(bit(row->bits) - 1)) | age;
+    struct core *core = owner;
+    struct slot *slot = slot_at(core, entry);
+    u64 rank = slot ? rank_of(core, (u32)entry) : 0;
+    if (!walk_entry(walk, slot) || !walk_field(walk, &rank, row->bits) || !slot)
+        return;
+    for (u64 set = core->present; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        if (core->issue.scheduler_of[s] != core->issue.scheduler_of[entry] ||
+            rank_of(core, s) != rank)
+            continue;
+        const u64 age = core->slots[s].age;
+        core->slots[s].age = slot->age;
+        slot->age = age;
+        return;
+    }
+    walk->dead = true; /* no warp has this rank */
 }
 
 /* ---- divergence ---- */

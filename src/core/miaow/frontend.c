@@ -68,6 +68,8 @@ static void start_warp(struct core *core, u32 s)
     struct miaow *miaow = miaow_of(core);
     miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
     miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
+    if (UNLIKELY(core->config.live)) /* what flipped bits have left */
+        miaow_forget(core, s);
     memset(miaow->busy + (size_t)s * core->issue.scoreboard_words, 0,
            core->issue.scoreboard_words * sizeof(u64));
 }

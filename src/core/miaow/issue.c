@@ -283,10 +283,10 @@ static void note_idle(struct core *core)
 {
     const struct miaow *miaow = miaow_of(core);
     const u64 live = core->present & ~core->ended;
-    const u64 able = miaow->valid & miaow->clear;
+    const u64 able = miaow->valid & miaow->clear & live;
     const u64 limited =
         able & (miaow->saturated | (miaow->memory_wait & miaow->of_class[CLASS_LSU]));
-    const u64 blocked = miaow->valid & ~miaow->clear;
+    const u64 blocked = miaow->valid & ~miaow->clear & live;
     if (!live)
         issue_idle(core, STALL_EMPTY, CORE_WARPS);
     else if (able & ~limited & ~core->issue.held)
@@ -295,8 +295,8 @@ static void note_idle(struct core *core)
         issue_idle(core, miaow_issue_waits(core, first_bit(blocked)), first_bit(blocked));
     else if (limited)
         issue_idle(core, STALL_WAIT, first_bit(limited));
-    else if (miaow->branching)
-        issue_idle(core, STALL_BRANCH, first_bit(miaow->branching));
+    else if (miaow->branching & live)
+        issue_idle(core, STALL_BRANCH, first_bit(miaow->branching & live));
     else if (live & core->issue.held)
         issue_idle(core, STALL_HELD, first_bit(live & core->issue.held));
     else if (live & ~miaow->halted & ~core->issue.waiting)

@@ -36,6 +36,19 @@ void miaow_derail(struct core *core, u32 s)
     p->half = false;
 }
 
+void miaow_forget(struct core *core, u32 s)
+{
+    struct miaow *miaow = miaow_of(core);
+    u64 *const sets[] = {&miaow->valid,       &miaow->entering,  &miaow->clear,
+                         &miaow->recheck,     &miaow->halted,    &miaow->parked,
+                         &miaow->halted_next, &miaow->saturated, &miaow->memory_wait,
+                         &miaow->branching};
+    for (u32 i = 0; i < ARRAY_LEN(sets); i++)
+        *sets[i] &= ~bit(s);
+    for (u32 k = 0; k < CLASSES; k++)
+        miaow->ready[k] &= ~bit(s);
+}
+
 void miaow_visit_pc(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
 {
     struct core *core = owner;
@@ -297,9 +310,10 @@ static void walk_value(struct state_walk *walk, struct inflight *inflight, u32 l
 {
     struct dyninst *f = inflight ? &inflight->dyn : NULL;
     u64 unused = 0;
+    const u32 from = walk->bits;
     live_walk_result(walk, there ? f : NULL, lane, 32); /* the word, and whether it is written */
-    if (!there && walk->mode == WALK_FLIP)
-        walk->dead = true;
+    if (!there && walk->mode == WALK_FLIP && walk->bit - from < walk->bits - from)
+        walk->dead = true; /* it will be overwritten */
     if (walk_field(walk, &unused, 2))
         walk->dead = true;
 }

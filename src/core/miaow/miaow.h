@@ -167,6 +167,8 @@ void miaow_goto(struct core *core, u32 slot, u32 inst);
 
 /* live.c: a wavefront's queue goes on with the word of a flipped PC. */
 void miaow_derail(struct core *core, u32 slot);
+/* A slot gets a new wavefront: it is in no set of instructions. */
+void miaow_forget(struct core *core, u32 slot);
 
 /* miaow/issue.c */
 void miaow_issue_begin(struct core *core);
