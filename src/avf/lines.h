@@ -135,6 +135,11 @@ struct avf_fetch {
     struct byte_need need; /* bytes from `line` on */
     u32 refs; /* reads that are not decided, sectors of stays, and the request itself */
     u32 next; /* of the free list */
+    /* on its way (packets.c) */
+    u64 missed, arrived; /* when its MSHR was taken, 0: it has none; and when it came to the L2 */
+    bool waits;          /* in the L2, for DRAM */
+    u16 reply_bytes;
+    u32 mshr_cycles, request_cycles, reply_cycles, wait_cycles;
     u32 parts;
     struct {
         u64 line; /* device address */
@@ -159,7 +164,8 @@ struct avf_requests {
     u32 read_count, read_free, read_fresh; /* a list of free ones; from here on, none was used */
     struct avf_fetch *fetches;
     u32 fetch_count, fetch_free, fetch_fresh;
-    u32 *of[CLIENTS]; /* by client and tag: the fetch */
+    u32 *of[CLIENTS];      /* by client and tag: the fetch, */
+    u64 *replied[CLIENTS]; /* and when its reply left the L2 */
     u32 tags[CLIENTS];
 };
 
@@ -176,6 +182,7 @@ struct avf_device {
         u32 core, fetch;
         u64 line;
     } asks; /* the packet that was about to be looked up last; `fetch` NOTHING: none of ours */
+    struct packet *seen; /* by slice: the last packet that came to its tags */
 };
 
 #endif

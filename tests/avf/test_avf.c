@@ -396,6 +396,59 @@ static void constants(void **state)
     rig_close(rig);
 }
 
+/* ---- requests on their way ---- */
+
+/* A load that misses everywhere (4), and one that hits in the L1 (8) and shows how long an access is on
+ * its way to the tags. `bits` of the line are needed. */
+static void check_request(const char *body, u64 bits)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true", body, 1, WARP);
+    const u64 to_tags = retired_at(rig, 0, 0, 8) - issued_at(rig, 0, 0, 8);
+    const u64 filled = retired_at(rig, 0, 0, 4) - FILL_TO_WRITE_BACK;
+    const u64 mshr = filled - (issued_at(rig, 0, 0, 4) + to_tags);
+    const u64 header = 64, requests = stat(rig, "avf.requests_held") / header;
+    const u64 replies = stat(rig, "avf.replies_held") / (header + LINE_BITS);
+    const u64 waits = stat(rig, "avf.l2_waits_held");
+    assert_int_equal(stat(rig, "avf.mshr_held"), mshr);
+    assert_int_equal(stat(rig, "avf.mshr_ace"), bits ? mshr : 0);
+    assert_int_equal(stat(rig, "avf.requests_held"), header * requests);
+    assert_int_equal(stat(rig, "avf.requests_ace"), bits ? header * requests : 0);
+    assert_int_equal(stat(rig, "avf.replies_held"), (header + LINE_BITS) * replies);
+    assert_int_equal(stat(rig, "avf.replies_ace"), bits ? (header + bits) * replies : 0);
+    assert_int_equal(stat(rig, "avf.l2_waits_ace"), bits ? waits : 0);
+    assert_true(requests && replies && waits && requests + replies + waits <= mshr);
+    assert_true(mshr - (requests + replies + waits) < 16); /* the queue of the load/store unit */
+    assert_int_equal(stat(rig, "avf.mshr_all"),
+                     (param(rig, "l1d.mshrs") + param(rig, "icache.mshrs") +
+                      param(rig, "constant.mshrs")) *
+                         stat(rig, "timing.cycles"));
+    rig_close(rig);
+}
+
+#define BRANCH(r) " setp.ne.u32 %q1, " r ", 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:"
+
+static void requests(void **state)
+{
+    /* needed in the first byte of each word; by the second load only, or by the first; not at all */
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") BRANCH("%r2"), LINE_BITS / 4);
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") BRANCH("%r1"), LINE_BITS / 4);
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") "add.u32 %r2, %r2, %r1;", 0);
+}
+
+/* Stores are needed: their data there, and that they are acknowledged. */
+static void stores_on_their_way(void **state)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true",
+                             WORDS " st.global.u32 [%a], %t;", 1, WARP);
+    assert_int_equal(stat(rig, "avf.mshr_held"), 0);
+    assert_int_equal(stat(rig, "avf.requests_ace"), stat(rig, "avf.requests_held"));
+    assert_int_equal(stat(rig, "avf.requests_held") % (64 + LINE_BITS), 0);
+    assert_int_equal(stat(rig, "avf.replies_ace"), stat(rig, "avf.replies_held"));
+    assert_int_equal(stat(rig, "avf.replies_held") % 64, 0);
+    assert_true(stat(rig, "avf.requests_held") && stat(rig, "avf.replies_held"));
+    rig_close(rig);
+}
+
 /* ---- before the units ---- */
 
 /* Operands: bits of registers that an instruction needs. Without conflicts, a collector has them for
@@ -525,6 +578,8 @@ int main(void)
         cmocka_unit_test(lines_of_the_l2),
         cmocka_unit_test(dirty_lines),
         cmocka_unit_test(constants),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(stores_on_their_way),
         cmocka_unit_test(collectors),
         cmocka_unit_test(instruction_buffers),
         cmocka_unit_test(flushed_instructions),
