@@ -116,6 +116,8 @@ void lines_destroy(struct avf_lines *lines);
 /* Sectors have arrived, brought by a fetch (or NOTHING); or were written and stay here. */
 void lines_filled(struct avf_lines *lines, u32 place, u32 sectors, u32 fetch, u64 cycle);
 void lines_written(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
+/* Sectors are hit. Those that came before lines were followed have been here since `cycle`. */
+void lines_present(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* A read, which may be decided later (lines_decide): returns its stay; NOTHING: there is no such line. */
 u32 lines_read(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* The line leaves; sectors `back` are written to memory. */

@@ -106,6 +106,8 @@ static void cache_was_read(struct avf *a, enum packet_client which, const struct
 {
     struct avf_requests *r = &a->requests;
     struct avf_lines *lines = &r->caches[which];
+    if (event->result == CACHE_HIT) /* perhaps of an earlier launch */
+        lines_present(lines, event->place, event->sectors, a->device->base);
     struct avf_read read = {.line = event->line,
                             .cycle = now,
                             .sectors = event->sectors,

@@ -406,14 +406,33 @@ static void dirty_lines(void **state)
     rig_close(rig);
 }
 
-/* Constants: the address of the buffer, which is 8 bytes. */
+/* Instructions stay in their cache from launch to launch: in the second one they are there from its
+ * begin on. */
+static void instructions_stay(void **state)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=false fetch.width=1 fetch.buffer=1",
+                             " st.global.u32 [%p], %t;", 1, WARP);
+    assert_true(stat(rig, "icache.read_misses") && stat(rig, "avf.icache_lines_ace"));
+    rig_run(rig, 1, WARP, rig_memory(rig, 1 << 16));
+    assert_int_equal(stat(rig, "icache.read_misses"), 0);
+    assert_int_equal(stat(rig, "avf.icache_lines_held"), stat(rig, "timing.cycles"));
+    const u64 ace = stat(rig, "avf.icache_lines_ace");
+    assert_true(ace && ace <= issued_at(rig, 0, 0, 3));
+    assert_int_equal(stat(rig, "avf.icache_bits_ace"), LINE_BITS * ace);
+    rig_close(rig);
+}
+
+/* Constants: the address of the buffer, which is 8 bytes, is read again after a branch that needs it. */
 static void constants(void **state)
 {
-    struct rig *rig =
-        run(" mul.lo.u32 %r1, %t, %t; mul.lo.u32 %r1, %r1, %r1; ld.param.u64 %a, [p]; "
-            "st.global.u32 [%a], %t;");
+    struct rig *rig = run_on("gtx480", "constant.perfect=false",
+                             " cvt.u32.u64 %r1, %p; setp.eq.u32 %q1, %r1, 9; @%q1 bra E;\n "
+                             "ld.param.u64 %a, [p]; st.global.u32 [%a], %t;\nE:",
+                             1, WARP);
+    assert_int_equal(stat(rig, "constant.read_hits"), 1);
     const u64 lines = stat(rig, "avf.constant_lines_ace");
-    assert_true(lines <= stat(rig, "avf.constant_lines_held"));
+    assert_true(lines && lines <= stat(rig, "avf.constant_lines_held"));
+    assert_true(lines <= issued_at(rig, 0, 0, 6) - issued_at(rig, 0, 0, 0));
     assert_int_equal(stat(rig, "avf.constant_bits_ace"), 64 * lines);
     rig_close(rig);
 }
@@ -600,6 +619,7 @@ int main(void)
         cmocka_unit_test(stores_evict),
         cmocka_unit_test(lines_of_the_l2),
         cmocka_unit_test(dirty_lines),
+        cmocka_unit_test(instructions_stay),
         cmocka_unit_test(constants),
         cmocka_unit_test(requests),
         cmocka_unit_test(stores_on_their_way),
