@@ -114,6 +114,7 @@ static void count_capacity(struct avf *a, u64 cycles)
     a->stats->sfu_lanes += cycles * u->sfu * u->sfu_lanes;
     count_caches(a, cycles);
     front_count(a, cycles);
+    packets_count(a, cycles);
 }
 
 /* ---- passes ---- */
@@ -382,7 +383,11 @@ static void launch_done(void *const *states, u32 count, struct exec *exec)
         count_caches(states[i], 0);
     }
     lines_count(&d->l2, d->base + cycles);
-    COUNT_CACHE(first->stats, l2, &d->l2, core_has_common_stages(first->core) ? cycles : 0);
+    const struct l2_params *l2 = memory_system_l2(d->system);
+    const u64 used = core_has_common_stages(first->core) ? cycles : 0;
+    COUNT_CACHE(first->stats, l2, &d->l2, used);
+    first->stats->l2_waits_all +=
+        used * memory_system_slices(d->system) * l2->mshrs * (u64)l2->merges;
     d->base += cycles;
     d->running = false;
 }
@@ -418,6 +423,8 @@ static void create_memory(void *memory, struct memory_system *system, u32 partit
     const struct l2_params *l2 = memory_system_l2(system);
     d->system = system;
     d->slice_places = l2->sets * l2->ways;
+    if (!d->seen)
+        d->seen = checked(calloc(memory_system_slices(system), sizeof *d->seen));
     if (!d->l2.places && l2->enabled)
         lines_create(&d->l2, (u64)memory_system_slices(system) * d->slice_places, l2->line_bytes,
                      SPARE);
@@ -428,6 +435,7 @@ static void destroy_device(void *device)
     struct avf_device *d = device;
     lines_destroy(&d->l2);
     free(d->cores);
+    free(d->seen);
 }
 
 /* They issue for several warps at once, or skip instructions. */
@@ -462,6 +470,7 @@ const struct mechanism avf_mechanism = {
     .memory_size = sizeof(struct mechanism_state),
     .create_memory = create_memory,
     .l2_request = reads_l2_request,
+    .l2_reply = reads_l2_reply,
     .l2_event = reads_l2_event,
     .cache_event = reads_cache_event,
     .packet = reads_packet,

@@ -7,6 +7,7 @@
  *     flow.c    one instruction, backwards: from its results to its sources
  *     front.c   instruction buffers, PCs, active lanes, divergence stacks, collectors
  *     lines.c, reads.c    caches and the requests to them (lines.h)
+ *     packets.c    requests on their way: MSHRs, network, queues
  *     avf.c     the observer: fills the log, runs passes, counts
  *
  * Passes. When the log is full, it is analysed from its end. What comes after the end is not known:
@@ -230,12 +231,22 @@ void front_close(struct avf *a, u64 slots, u32 cycle);
 void front_count_resident(struct avf *a, u64 cycles, u64 warps);
 void front_count(struct avf *a, u64 cycles);
 
+/* packets.c. `fetch`: of a read, or NULL. A packet has come to the tags of the L2; its reply leaves
+ * the L2; and has come to the core. */
+void packets_arrived(struct avf *a, struct avf_fetch *fetch, const struct packet *packet, u64 now);
+void packets_replied(struct avf *a, struct avf_fetch *fetch, const struct packet *packet, u64 now);
+void packets_returned(struct avf *a, struct avf_fetch *fetch, const struct packet *packet, u64 now);
+/* All reads of a fetch are decided. */
+void packets_resolved(struct avf *a, const struct avf_fetch *fetch);
+void packets_count(struct avf *a, u64 cycles);
+
 /* reads.c: the seams, and: */
 void reads_cache_event(void *state, struct core *core, enum packet_client which,
                        const struct cache_event *event);
 void reads_packet(void *state, struct core *core, struct packet *packet);
 void reads_reply(void *state, struct core *core, const struct packet *packet);
 void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+void reads_l2_reply(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
 void reads_l2_event(void *memory, u32 slice, const struct cache_event *event);
 void reads_create(struct avf *a, struct core *core);
 void reads_destroy(struct avf *a);

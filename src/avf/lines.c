@@ -252,6 +252,14 @@ void lines_written(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle)
             stay->dirty[s] = now;
 }
 
+void lines_present(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle)
+{
+    struct avf_stay *stay = stay_at(lines, place, cycle);
+    for (u32 s = 0; s < lines->sectors; s++)
+        if (sectors >> s & 1 && !stay->since[s] && !stay->dirty[s])
+            stay->since[s] = time_in(stay, cycle);
+}
+
 u32 lines_read(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle)
 {
     const u32 index = place < lines->places ? lines->at[place] : NOTHING;

@@ -116,6 +116,8 @@ void lines_destroy(struct avf_lines *lines);
 /* Sectors have arrived, brought by a fetch (or NOTHING); or were written and stay here. */
 void lines_filled(struct avf_lines *lines, u32 place, u32 sectors, u32 fetch, u64 cycle);
 void lines_written(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
+/* Sectors are hit. Those that came before lines were followed have been here since `cycle`. */
+void lines_present(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* A read, which may be decided later (lines_decide): returns its stay; NOTHING: there is no such line. */
 u32 lines_read(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* The line leaves; sectors `back` are written to memory. */
@@ -135,6 +137,11 @@ struct avf_fetch {
     struct byte_need need; /* bytes from `line` on */
     u32 refs; /* reads that are not decided, sectors of stays, and the request itself */
     u32 next; /* of the free list */
+    /* on its way (packets.c) */
+    u64 missed, arrived; /* when its MSHR was taken, 0: it has none; and when it came to the L2 */
+    bool waits;          /* in the L2, for DRAM */
+    u16 reply_bytes;
+    u32 mshr_cycles, request_cycles, reply_cycles, wait_cycles;
     u32 parts;
     struct {
         u64 line; /* device address */
@@ -159,7 +166,8 @@ struct avf_requests {
     u32 read_count, read_free, read_fresh; /* a list of free ones; from here on, none was used */
     struct avf_fetch *fetches;
     u32 fetch_count, fetch_free, fetch_fresh;
-    u32 *of[CLIENTS]; /* by client and tag: the fetch */
+    u32 *of[CLIENTS];      /* by client and tag: the fetch, */
+    u64 *replied[CLIENTS]; /* and when its reply left the L2 */
     u32 tags[CLIENTS];
 };
 
@@ -176,6 +184,7 @@ struct avf_device {
         u32 core, fetch;
         u64 line;
     } asks; /* the packet that was about to be looked up last; `fetch` NOTHING: none of ours */
+    struct packet *seen; /* by slice: the last packet that came to its tags */
 };
 
 #endif

@@ -38,6 +38,7 @@ static void resolve(struct avf *a, u32 index)
 {
     struct avf_requests *r = &a->requests;
     struct avf_fetch *fetch = &r->fetches[index];
+    packets_resolved(a, fetch);
     for (u32 i = 0; i < fetch->parts; i++) {
         const i64 offset = (i64)(fetch->part[i].line - fetch->line);
         const struct byte_need need = {part_of(&fetch->need.sure, offset),
@@ -105,14 +106,19 @@ static void cache_was_read(struct avf *a, enum packet_client which, const struct
 {
     struct avf_requests *r = &a->requests;
     struct avf_lines *lines = &r->caches[which];
+    if (event->result == CACHE_HIT) /* perhaps of an earlier launch */
+        lines_present(lines, event->place, event->sectors, a->device->base);
     struct avf_read read = {.line = event->line,
                             .cycle = now,
                             .sectors = event->sectors,
                             .stay = lines_read(lines, event->place, event->sectors, now),
                             .fetch = NOTHING,
                             .cache = (u8)which};
-    if (event->result == CACHE_MISS)
-        r->of[which][event->mshr] = take_fetch(r, event->line);
+    if (event->result == CACHE_MISS) {
+        const u32 fetch = r->of[which][event->mshr] = take_fetch(r, event->line);
+        if (fetch != NOTHING)
+            r->fetches[fetch].missed = now + 1; /* not 0 */
+    }
     if (read.stay != NOTHING)
         read.era = lines->stays[read.stay].era;
     else if (event->mshr != CACHE_NO_PLACE)
@@ -143,8 +149,11 @@ static void cache_was_filled(struct avf *a, enum packet_client which,
             r->fetches[fetch].refs += count_sectors(event->sectors);
         lines_filled(&r->caches[which], event->place, event->sectors, fetch, now);
     }
-    if (fetch != NOTHING)
-        release(a, fetch, NULL);
+    if (fetch == NOTHING)
+        return;
+    if (r->fetches[fetch].missed)
+        r->fetches[fetch].mshr_cycles = (u32)(now + 1 - r->fetches[fetch].missed);
+    release(a, fetch, NULL);
 }
 
 void reads_cache_event(void *state, struct core *core, enum packet_client which,
@@ -192,12 +201,15 @@ void reads_reply(void *state, struct core *core, const struct packet *packet)
 {
     struct avf *a = state;
     struct avf_requests *r = &a->requests;
-    if (packet->kind != PACKET_DATA || packet->client != CLIENT_DIRECT)
+    if (packet->client == CLIENT_MECHANISM)
         return;
-    const u32 fetch = r->of[CLIENT_DIRECT][packet->tag];
+    const u32 fetch = packet->kind == PACKET_DATA ? r->of[packet->client][packet->tag] : NOTHING;
+    packets_returned(a, fetch == NOTHING ? NULL : &r->fetches[fetch], packet,
+                     a->device->base + core_cycle(core));
+    if (packet->client != CLIENT_DIRECT || fetch == NOTHING)
+        return;
     r->of[CLIENT_DIRECT][packet->tag] = NOTHING;
-    if (fetch != NOTHING)
-        release(a, fetch, NULL);
+    release(a, fetch, NULL);
 }
 
 /* ---- what the L2 does ---- */
@@ -209,15 +221,50 @@ static u64 device_cycle(const struct avf_device *d)
     return d->base + core_cycles_until(d->cores[0]->core, memory_system_now(d->system));
 }
 
+/* The fetch that a packet is for, or NOTHING. */
+static u32 fetch_of(const struct avf_device *d, const struct packet *packet, bool read)
+{
+    return read ? d->cores[packet->core]->requests.of[packet->client][packet->tag] : NOTHING;
+}
+
+static struct avf_fetch *fetch_at(const struct avf_device *d, u32 core, u32 fetch)
+{
+    return fetch == NOTHING ? NULL : &d->cores[core]->requests.fetches[fetch];
+}
+
+/* Packets of cores; those of clusters and mechanisms are not followed. */
+static bool is_followed_packet(const struct avf_device *d, const struct packet *packet)
+{
+    return packet->core < d->core_count && packet->client != CLIENT_MECHANISM;
+}
+
 void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle)
 {
     struct avf_device *d = mechanism_device(memory);
+    struct packet *seen = &d->seen[slice];
     d->asks.fetch = NOTHING;
     d->asks.line = packet->address;
-    if (packet->kind != PACKET_READ || packet->core >= d->core_count)
+    if (!is_followed_packet(d, packet))
         return;
     d->asks.core = packet->core;
-    d->asks.fetch = d->cores[packet->core]->requests.of[packet->client][packet->tag];
+    d->asks.fetch = fetch_of(d, packet, packet->kind == PACKET_READ);
+    /* it is called again for a packet that has to wait */
+    if (seen->sent == packet->sent && seen->core == packet->core &&
+        seen->client == packet->client && seen->tag == packet->tag &&
+        seen->address == packet->address)
+        return;
+    *seen = *packet;
+    packets_arrived(d->cores[packet->core], fetch_at(d, packet->core, d->asks.fetch), packet,
+                    device_cycle(d));
+}
+
+void reads_l2_reply(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle)
+{
+    struct avf_device *d = mechanism_device(memory);
+    if (is_followed_packet(d, packet))
+        packets_replied(d->cores[packet->core],
+                        fetch_at(d, packet->core, fetch_of(d, packet, packet->kind == PACKET_DATA)),
+                        packet, device_cycle(d));
 }
 
 /* A packet has been looked up: its fetch decides later; atomics, instructions and what clusters
@@ -226,11 +273,12 @@ static void l2_was_read(struct avf_device *d, const struct cache_event *event, u
 {
     const struct byte_need all = {.sure = byte_set_of(event->sectors)};
     const u32 stay = lines_read(&d->l2, place, event->sectors, now);
+    struct avf_fetch *fetch = fetch_at(d, d->asks.core, d->asks.fetch);
+    if (fetch)
+        fetch->waits |= event->result != CACHE_HIT;
     if (stay == NOTHING)
         return;
     const u32 era = d->l2.stays[stay].era;
-    struct avf_fetch *fetch =
-        d->asks.fetch == NOTHING ? NULL : &d->cores[d->asks.core]->requests.fetches[d->asks.fetch];
     if (!fetch || fetch->parts == FETCH_PARTS) {
         lines_decide(&d->l2, stay, era, &all, now);
         return;
@@ -359,6 +407,8 @@ static void reset(struct avf_requests *r)
     r->read_fresh = r->fetch_fresh = 0;
     for (u32 c = 0; c < CLIENTS; c++)
         memset(r->of[c], 0xff, r->tags[c] * sizeof *r->of[c]);
+    for (u32 c = 0; c < CLIENTS; c++)
+        memset(r->replied[c], 0, r->tags[c] * sizeof *r->replied[c]);
 }
 
 void reads_create(struct avf *a, struct core *core)
@@ -383,6 +433,7 @@ void reads_create(struct avf *a, struct core *core)
     r->fetches = mechanism_alloc(a, r->fetch_count * sizeof *r->fetches);
     for (u32 i = 0; i < CLIENTS; i++) {
         r->of[i] = mechanism_alloc(a, (r->tags[i] + 1) * sizeof *r->of[i]);
+        r->replied[i] = mechanism_alloc(a, (r->tags[i] + 1) * sizeof *r->replied[i]);
         if (i <= CLIENT_READONLY) {
             r->caches[i].decided = stay_decided;
             r->caches[i].user = a;

@@ -25,7 +25,7 @@ static const char *share(f64 part, f64 whole, char *text, size_t size)
 struct structure {
     const char *text;
     const char *name;     /* of its statistics */
-    const char *capacity; /* suffix of all of it, */
+    const char *capacity; /* suffix of all of it, NULL: its size is not defined; */
     const char *used;     /* and of what is in use; NULL: not counted */
 };
 
@@ -50,15 +50,20 @@ static const struct structure structures[] = {
     {"constant cache, tags", "constant_lines", "", "_held"},
     {"instr. cache, data", "icache_bits", "", "_held"},
     {"instr. cache, tags", "icache_lines", "", "_held"},
+    {"L1 MSHRs", "mshr", "_all", "_held"},
+    {"requests in flight", "requests", NULL, "_held"},
+    {"replies in flight", "replies", NULL, "_held"},
     {"L2 data", "l2_bits", "", "_held"},
     {"L2 tags", "l2_lines", "", "_held"},
+    {"L2 waiting requests", "l2_waits", "_all", "_held"},
 };
 
 static void print_structure(FILE *to, const json_t *totals, const struct structure *s)
 {
     char avf[16], used[16], undecided[16];
-    const f64 all = number(totals, s->name, s->capacity), ace = number(totals, s->name, "_ace");
-    if (all <= 0 || (s->used && number(totals, s->name, s->used) <= 0))
+    const f64 all = s->capacity ? number(totals, s->name, s->capacity) : 0;
+    const f64 ace = number(totals, s->name, "_ace");
+    if ((s->capacity && all <= 0) || (s->used && number(totals, s->name, s->used) <= 0))
         return;
     fprintf(to, "%-22s %8s %10s %10s\n", s->text, share(ace, all, avf, sizeof avf),
             share(ace, s->used ? number(totals, s->name, s->used) : all, used, sizeof used),

@@ -318,6 +318,23 @@ static void lines_of_the_l1(void **state)
              32, 8);
 }
 
+/* Local memory: lanes' words lie side by side, and loads need the sectors that they read. */
+static void local_memory(void **state)
+{
+    static const char *const ends[] = {"add.u32 %r2, %r2, 1;",
+                                       "setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, "
+                                       "1;\nE:"};
+    for (u32 needed = 0; needed < 2; needed++) {
+        char body[512];
+        snprintf(body, sizeof body, " .local .align 4 .b8 l[16];\n mov.u64 %%a, l; %s%s%s",
+                 LATER("ld.local.u32 %r1, [%a];"), "ld.local.u32 %r2, [%a]; ", ends[needed]);
+        struct rig *rig = run(body);
+        assert_int_equal(stat(rig, "l1d.read_hits"), 1);
+        assert_int_equal(stat(rig, "avf.l1d_bits_ace"), needed * LINE_BITS * in_cache(rig, 3, 7));
+        rig_close(rig);
+    }
+}
+
 /* A store to the line drops it. */
 static void stores_evict(void **state)
 {
@@ -329,14 +346,14 @@ static void stores_evict(void **state)
 }
 
 /* The same loads past the L1: the L2's lines are needed as the loads are. */
-static u64 l2_ace(const char *body, const char *name, u32 *late)
+static u64 l2_ace(const char *body, const char *name, u64 *late)
 {
     struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true", body, 1, WARP);
     const u64 ace = stat(rig, name);
     assert_int_equal(stat(rig, "avf.l1d_bits_held"), 0);
     assert_int_equal(stat(rig, "avf.l2_bits_undecided"), 0);
-    if (late)
-        *late = (u32)(retired_at(rig, 0, 0, 12) - retired_at(rig, 0, 0, 8));
+    for (u32 i = 0; late && i < 2; i++) /* from each load to the next */
+        late[i] = retired_at(rig, 0, 0, 8 + 4 * i) - retired_at(rig, 0, 0, 4 + 4 * i);
     rig_close(rig);
     return ace;
 }
@@ -346,11 +363,14 @@ static u64 l2_ace(const char *body, const char *name, u32 *late)
 
 static void lines_of_the_l2(void **state)
 {
-    u32 later;
+    enum {
+        NEAR = 30 /* cycles by which the ways of a miss and a hit back to the core may differ */
+    };
+    u64 later[2];
     /* needed at 12; at 8 only; not at all */
     const char *const bits = "avf.l2_bits_ace", *const tags = "avf.l2_lines_ace";
     const u64 last = l2_ace(
-        THREE " setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", bits, &later);
+        THREE " setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", bits, later);
     const u64 second =
         l2_ace(THREE " setp.ne.u32 %q1, %r1, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", bits, NULL);
     const u64 none = l2_ace(THREE " add.u32 %r2, %r2, %r1;", bits, NULL);
@@ -358,13 +378,15 @@ static void lines_of_the_l2(void **state)
     assert_true(second);
     assert_int_equal(l2_ace(THREE " add.u32 %r2, %r2, %r1;", tags, NULL), 0);
     /* the lowest differing bit decides: it is in the first byte of each word */
-    assert_int_equal(last - second, LINE_BITS / 4 * later);
+    assert_int_equal(last - second, LINE_BITS / 4 * later[1]);
     assert_int_equal(
         l2_ace(THREE " setp.ne.u32 %q1, %r2, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", tags,
                NULL) -
             l2_ace(THREE " setp.ne.u32 %q1, %r1, 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:", tags,
                    NULL),
-        later);
+        later[1]);
+    assert_true(second / (LINE_BITS / 4) < later[0] + NEAR &&
+                second / (LINE_BITS / 4) + NEAR > later[0]);
 }
 
 /* What is stored stays in the L2, dirty, until the launch ends and after it. */
@@ -384,15 +406,87 @@ static void dirty_lines(void **state)
     rig_close(rig);
 }
 
-/* Constants: the address of the buffer, which is 8 bytes. */
+/* Instructions stay in their cache from launch to launch: in the second one they are there from its
+ * begin on. */
+static void instructions_stay(void **state)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=false fetch.width=1 fetch.buffer=1",
+                             " st.global.u32 [%p], %t;", 1, WARP);
+    assert_true(stat(rig, "icache.read_misses") && stat(rig, "avf.icache_lines_ace"));
+    rig_run(rig, 1, WARP, rig_memory(rig, 1 << 16));
+    assert_int_equal(stat(rig, "icache.read_misses"), 0);
+    assert_int_equal(stat(rig, "avf.icache_lines_held"), stat(rig, "timing.cycles"));
+    const u64 ace = stat(rig, "avf.icache_lines_ace");
+    assert_true(ace && ace <= issued_at(rig, 0, 0, 3));
+    assert_int_equal(stat(rig, "avf.icache_bits_ace"), LINE_BITS * ace);
+    rig_close(rig);
+}
+
+/* Constants: the address of the buffer, which is 8 bytes, is read again after a branch that needs it. */
 static void constants(void **state)
 {
-    struct rig *rig =
-        run(" mul.lo.u32 %r1, %t, %t; mul.lo.u32 %r1, %r1, %r1; ld.param.u64 %a, [p]; "
-            "st.global.u32 [%a], %t;");
+    struct rig *rig = run_on("gtx480", "constant.perfect=false",
+                             " cvt.u32.u64 %r1, %p; setp.eq.u32 %q1, %r1, 9; @%q1 bra E;\n "
+                             "ld.param.u64 %a, [p]; st.global.u32 [%a], %t;\nE:",
+                             1, WARP);
+    assert_int_equal(stat(rig, "constant.read_hits"), 1);
     const u64 lines = stat(rig, "avf.constant_lines_ace");
-    assert_true(lines <= stat(rig, "avf.constant_lines_held"));
+    assert_true(lines && lines <= stat(rig, "avf.constant_lines_held"));
+    assert_true(lines <= issued_at(rig, 0, 0, 6) - issued_at(rig, 0, 0, 0));
     assert_int_equal(stat(rig, "avf.constant_bits_ace"), 64 * lines);
+    rig_close(rig);
+}
+
+/* ---- requests on their way ---- */
+
+/* A load that misses everywhere (4), and one that hits in the L1 (8) and shows how long an access is on
+ * its way to the tags. `bits` of the line are needed. */
+static void check_request(const char *body, u64 bits)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true", body, 1, WARP);
+    const u64 to_tags = retired_at(rig, 0, 0, 8) - issued_at(rig, 0, 0, 8);
+    const u64 filled = retired_at(rig, 0, 0, 4) - FILL_TO_WRITE_BACK;
+    const u64 mshr = filled - (issued_at(rig, 0, 0, 4) + to_tags);
+    const u64 header = 64, requests = stat(rig, "avf.requests_held") / header;
+    const u64 replies = stat(rig, "avf.replies_held") / (header + LINE_BITS);
+    const u64 waits = stat(rig, "avf.l2_waits_held");
+    assert_int_equal(stat(rig, "avf.mshr_held"), mshr);
+    assert_int_equal(stat(rig, "avf.mshr_ace"), bits ? mshr : 0);
+    assert_int_equal(stat(rig, "avf.requests_held"), header * requests);
+    assert_int_equal(stat(rig, "avf.requests_ace"), bits ? header * requests : 0);
+    assert_int_equal(stat(rig, "avf.replies_held"), (header + LINE_BITS) * replies);
+    assert_int_equal(stat(rig, "avf.replies_ace"), bits ? (header + bits) * replies : 0);
+    assert_int_equal(stat(rig, "avf.l2_waits_ace"), bits ? waits : 0);
+    assert_true(requests && replies && waits && requests + replies + waits <= mshr);
+    assert_true(mshr - (requests + replies + waits) < 16); /* the queue of the load/store unit */
+    assert_int_equal(
+        stat(rig, "avf.mshr_all"),
+        (param(rig, "l1d.mshrs") + param(rig, "icache.mshrs") + param(rig, "constant.mshrs")) *
+            stat(rig, "timing.cycles"));
+    rig_close(rig);
+}
+
+#define BRANCH(r) " setp.ne.u32 %q1, " r ", 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:"
+
+static void requests(void **state)
+{
+    /* needed in the first byte of each word; by the second load only, or by the first; not at all */
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") BRANCH("%r2"), LINE_BITS / 4);
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") BRANCH("%r1"), LINE_BITS / 4);
+    check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") "add.u32 %r2, %r2, %r1;", 0);
+}
+
+/* Stores are needed: their data there, and that they are acknowledged. */
+static void stores_on_their_way(void **state)
+{
+    struct rig *rig = run_on("gtx480", "icache.perfect=true constant.perfect=true",
+                             WORDS " st.global.u32 [%a], %t;", 1, WARP);
+    assert_int_equal(stat(rig, "avf.mshr_held"), 0);
+    assert_int_equal(stat(rig, "avf.requests_ace"), stat(rig, "avf.requests_held"));
+    assert_int_equal(stat(rig, "avf.requests_held") % (64 + LINE_BITS), 0);
+    assert_int_equal(stat(rig, "avf.replies_ace"), stat(rig, "avf.replies_held"));
+    assert_int_equal(stat(rig, "avf.replies_held") % 64, 0);
+    assert_true(stat(rig, "avf.requests_held") && stat(rig, "avf.replies_held"));
     rig_close(rig);
 }
 
@@ -521,10 +615,14 @@ int main(void)
         cmocka_unit_test(blocks_and_launches),
         cmocka_unit_test(reads_count_at_the_banks),
         cmocka_unit_test(lines_of_the_l1),
+        cmocka_unit_test(local_memory),
         cmocka_unit_test(stores_evict),
         cmocka_unit_test(lines_of_the_l2),
         cmocka_unit_test(dirty_lines),
+        cmocka_unit_test(instructions_stay),
         cmocka_unit_test(constants),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(stores_on_their_way),
         cmocka_unit_test(collectors),
         cmocka_unit_test(instruction_buffers),
         cmocka_unit_test(flushed_instructions),

@@ -119,7 +119,8 @@ static void model_end(const struct model_stay *m)
 static struct byte_set any_bytes(u32 sectors)
 {
     struct byte_set set = byte_set_of(sectors);
-    for (u32 i = 0; i < ARRAY_LEN(set.words); i++)
+    const bool whole = !rng_below(&rng, 3);
+    for (u32 i = 0; !whole && i < ARRAY_LEN(set.words); i++)
         set.words[i] &= rng_next(&rng) & rng_next(&rng);
     return set;
 }
@@ -159,10 +160,12 @@ static void act(struct model_stay *m, u32 place, u32 step, u64 cycle)
             break;
         struct model_read *read = &m->reads[m->count++];
         *read = (struct model_read){.cycle = cycle,
-                                    .need = {any_bytes(sectors), any_bytes(sectors)},
+                                    .need = {.maybe = any_bytes(sectors)},
                                     .stay = stay,
                                     .era = lines.stays[stay].era,
                                     .open = true};
+        if (rng_below(&rng, 2))
+            read->need.sure = any_bytes(sectors);
         if (rng_below(&rng, 2))
             decide(read);
     }

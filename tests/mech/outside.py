@@ -252,6 +252,7 @@ def bad_mechanisms(room, files):
             (named, named + ".help = NULL,", "mechanism silent has no help or no component"),
             (named, named + ".component = NULL,", "mechanism silent has no help or no component"),
             ("= sizeof(struct silent)", "= 4", "does not have the size of a structure that begins with"),
+            (named, named + ".device_size = 8,", "has memory for the whole device (device_size): expected one_thread"),
             ("{\"checks\"", "{\"chekcs\"", "counted by 'chekcs', which is not one of its statistics"),
             ("\"silent.signatures\"}", "NULL}", "the energy event of 'checks' names no array"),
             ("\"silent.signatures\"}", "\"silent.signature\"}",

@@ -227,14 +227,18 @@ static bool check_state(const struct plugin_check *check)
     const struct mechanism *mechanism = check->mechanism;
     const u32 least = sizeof(struct mechanism_state);
     const u32 sizes[] = {mechanism->state_size, mechanism->memory_size, mechanism->dispatcher_size};
-    bool right = (!mechanism->forgets || mechanism->state_size) &&
-                 (!mechanism->device_size || mechanism->one_thread);
+    bool right = !mechanism->forgets || mechanism->state_size;
     for (u32 i = 0; i < ARRAY_LEN(sizes); i++)
         right &= !sizes[i] || (sizes[i] >= least && sizes[i] <= MOST_STATE);
     if (!right)
         return WRONG(check,
                      "the state of mechanism %s does not have the size of a structure that begins "
                      "with MECHANISM_STATE",
+                     mechanism->name);
+    if (mechanism->device_size && !mechanism->one_thread)
+        return WRONG(check,
+                     "mechanism %s has memory for the whole device (device_size): expected "
+                     "one_thread, too",
                      mechanism->name);
     return true;
 }
