@@ -251,7 +251,7 @@ PART_OF bool issue_next(struct core *core, u32 s, bool plain)
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return false;
-    if (plain) /* the scoreboard guards the results */
+    if (plain || !core->detours) /* the scoreboard guards the results */
         dyninst_execute(&inflight->dyn, slot->warp, inst);
     else if (core->detours & DETOUR_SEAMS) /* mechanisms may read operands */
         dyninst_issue(&inflight->dyn, slot->warp, inst);
