@@ -255,7 +255,7 @@ PART_OF bool issue_next(struct core *core, u32 s, bool plain)
     struct inflight *inflight = inflight_take(core);
     if (!inflight)
         return false;
-    if (plain) /* the scoreboard guards the results */
+    if (plain || !core->detours) /* the scoreboard guards the results */
         dyninst_execute(&inflight->dyn, slot->warp, inst);
     else if (core->detours & DETOUR_OPERANDS)
         dyninst_issue(&inflight->dyn, slot->warp, inst);
