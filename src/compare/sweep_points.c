@@ -2,26 +2,14 @@
 #include "compare/sweep.h"
 
 #include "base/text.h"
+#include "lab/axis.h"
 #include "lab/fields.h"
 #include <stdlib.h>
-
-/* The number that a label stands for, if any: 8 and 0x8, 16K and 16384 are the same value. */
-static bool number_in_label(const char *label, f64 *number)
-{
-    u64 size;
-    if (text_f64(label, number) == TEXT_OK)
-        return true;
-    if (text_size(label, &size) != TEXT_OK)
-        return false;
-    *number = (f64)size;
-    return true;
-}
 
 static bool same_label(const char *a, const char *b)
 {
     f64 first, second;
-    return !strcmp(a, b) ||
-           (number_in_label(a, &first) && number_in_label(b, &second) && first == second);
+    return !strcmp(a, b) || (axis_number(a, &first) && axis_number(b, &second) && first == second);
 }
 
 /* ---- selections ---- */
@@ -188,7 +176,7 @@ const char *match_text(struct arena *arena, const char *const *labels, const u32
     for (u32 i = 0; i < count; i++) {
         const char *label = labels[axes[i]];
         f64 number;
-        text = label && number_in_label(label, &number)
+        text = label && axis_number(label, &number)
                    ? arena_printf(arena, "%s%.17g\n", text, number)
                    : arena_printf(arena, "%s%s\n", text, label ? label : "");
     }

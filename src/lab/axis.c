@@ -14,13 +14,12 @@ static void add_text(struct arena *arena, text_list *list, const char *text)
     *vec_push(list) = arena_strdup(arena, text);
 }
 
-/* A number, or a size such as 16K. */
-static bool read_number(const char *text, f64 *number)
+bool axis_number(const char *label, f64 *number)
 {
     u64 size;
-    if (text_f64(text, number) == TEXT_OK)
+    if (text_f64(label, number) == TEXT_OK)
         return true;
-    if (text_size(text, &size) != TEXT_OK)
+    if (text_size(label, &size) != TEXT_OK)
         return false;
     *number = (f64)size;
     return true;
@@ -38,8 +37,8 @@ static bool is_range(struct arena *arena, const char *text, f64 *first, f64 *las
     const char *end = sign ? arena_strndup(arena, tail, (size_t)(sign - tail)) : tail;
     *times = sign && *sign == '*';
     *step = 1;
-    return read_number(head, first) && read_number(end, last) &&
-           (!sign || read_number(sign + 1, step));
+    return axis_number(head, first) && axis_number(end, last) &&
+           (!sign || axis_number(sign + 1, step));
 }
 
 static bool add_range(const struct fields *fields, const struct yaml *node, f64 first, f64 last,
@@ -324,7 +323,7 @@ static void find_numbers(struct arena *arena, struct axis *axis)
 {
     f64 *numbers = arena_array(arena, f64, axis->count + 1);
     for (u32 i = 0; i < axis->count; i++)
-        if (!read_number(axis->values[i].label, &numbers[i]) || !isfinite(numbers[i]))
+        if (!axis_number(axis->values[i].label, &numbers[i]) || !isfinite(numbers[i]))
             return;
     axis->numbers = numbers;
 }

@@ -70,6 +70,8 @@ void axis_of_configurations(struct arena *arena, const struct configuration *lis
                             struct axis *axis);
 void axis_of_rows(struct arena *arena, const struct suite *suite, const bool *members,
                   struct axis *axis);
+/* The number that a label stands for, if any: 8 and 0x8, 16K and 16384 are the same value. */
+bool axis_number(const char *label, f64 *number);
 /* The value with this label, or -1; numbers are equal if their values are. */
 int axis_find(const struct axis *axis, const char *label);
 
