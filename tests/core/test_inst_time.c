@@ -133,25 +133,6 @@ static void interval_above_latency(void **state)
     rig_close(&rig);
 }
 
-/* ---- operands ---- */
-
-/* A register that is two operands is read once. */
-static void operands_read(void **state)
-{
-    for (u32 second = 4; second < 6; second++) {
-        struct rig rig;
-        rig_open(&rig, "generic", WIDE);
-        rig.insts[0] =
-            (struct inst){.op = OP_mul_f32,
-                          .src = {{.kind = OPERAND_VECTOR, .count = 1, .index = 4},
-                                  {.kind = OPERAND_VECTOR, .count = 1, .index = (u16)second}}};
-        const struct inst_time *time = rig_time(&rig, 0);
-        assert_int_equal(time->read_count, second - 3);
-        assert_int_equal(time->read_depth, 1);
-        rig_close(&rig);
-    }
-}
-
 /* ---- the longest ---- */
 
 /* What the wheel has to hold: of all ops, the longest latency, passes included. */
@@ -265,7 +246,6 @@ int main(void)
         cmocka_unit_test(missing_units),
         cmocka_unit_test(multiplications_elsewhere),
         cmocka_unit_test(passes),
-        cmocka_unit_test(operands_read),
         cmocka_unit_test(interval_above_latency),
         cmocka_unit_test(longest),
         cmocka_unit_test(kinds),

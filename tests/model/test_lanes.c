@@ -19,7 +19,7 @@ static const char all_kinds[] =
          "ex2.approx.f32 %r7, %r6;\n"       /* sfu: reads 1, writes 1 */
          "div.rn.f32 %r8, %r7, %r6;\n"      /* sfu: reads 2, writes 1 */
          "cvt.f64.f32 %d1, %r8;\n"          /* reads 1, writes 2 */
-         "add.f64 %d2, %d1, %d1;\n"         /* fp64: reads a pair, as both operands, writes 2 */
+         "add.f64 %d2, %d1, %d1;\n"         /* fp64: reads 2 pairs, writes 2 */
          "setp.lt.u32 %q, %r1, 8;\n"        /* int: reads 1 */
          "@%q st.shared.u32 [%r2], %r7;\n"  /* mem, of 8 lanes: reads 2 */
          "ld.shared.u32 %r9, [%r2];\n"      /* mem: reads 1, writes 1 */
@@ -49,7 +49,8 @@ static void check_kinds(const char *settings, u32 pair)
     assert_int_equal(stat(rig, "lsu.shared_reads"), LANES);
     assert_int_equal(stat(rig, "lsu.shared_writes"), BLOCKS * GUARDED);
     assert_int_equal(stat(rig, "collect.lane_reads"),
-                     LANES * (1 + 2 + 2 + 2 + 3 + 1 + 2 + 1 + pair + 1 + 1) + BLOCKS * GUARDED * 2);
+                     LANES * (1 + 2 + 2 + 2 + 3 + 1 + 2 + 1 + 2 * pair + 1 + 1) +
+                         BLOCKS * GUARDED * 2);
     assert_int_equal(stat(rig, "collect.lane_writes"), LANES * (9 + 2 + 2 + 1));
     assert_int_equal(stat(rig, "collect.scalar_reads"), 0);
     rig_close(rig);

@@ -25,7 +25,7 @@ static const char counted[] =
 enum {
     ALL_LANES = 2 * 70, /* of launch_counted */
     WARPS = 2 * 3,
-    READS = 6,
+    READS = 7,
     WRITES = 4
 };
 

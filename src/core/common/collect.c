@@ -95,16 +95,6 @@ static void add_read(u64 *banks, u8 *depth, u32 bank)
     banks[n] |= bit(bank);
 }
 
-/* Whether an operand before has read this register: a collector reads it once for both (on Kepler:
- * Zhang et al., PPoPP 2017; so does GPGPU-Sim 4.2). */
-static bool already_read(const struct inst_time *time, u32 index)
-{
-    for (u32 i = 0; i < time->read_count; i++)
-        if (time->reads[i] == index)
-            return true;
-    return false;
-}
-
 void collect_time(struct inst_time *time, const struct inst *inst, const struct core_config *config)
 {
     const u32 banks = banks_of(config);
@@ -114,8 +104,6 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
         if (o.kind != OPERAND_VECTOR)
             continue;
         for (u32 r = 0; r < o.count && time->read_count < MAX_READS; r += step) {
-            if (already_read(time, o.index + r))
-                continue;
             time->reads[time->read_count++] = (u16)(o.index + r);
             add_read(time->read_banks, &time->read_depth, (o.index + r) % banks);
         }
