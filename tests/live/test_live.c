@@ -5,7 +5,7 @@
  *
  *     test-live KERNELS              a few flips of each kind, and what they do
  *     test-live KERNELS fuzz N SEED [MACHINE]  N random flips on each machine: nothing but outcomes
- *     test-live KERNELS rows N       every row of the registry that calls itself live changes the
+ *     test-live KERNELS rows N       by hand: every live row of the registry should change the
  *                                    outcome or the time of some run within N flips
  */
 #include "base/rng.h"
