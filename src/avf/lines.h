@@ -140,8 +140,9 @@ struct avf_fetch {
     /* on its way (packets.c) */
     u64 missed, arrived; /* when its MSHR was taken, 0: it has none; and when it came to the L2 */
     bool waits;          /* in the L2, for DRAM */
-    u16 reply_bytes;
     u32 mshr_cycles, request_cycles, reply_cycles, wait_cycles;
+    u32 reply_bits; /* data of all replies; a longer line takes several, */
+    u64 reply_data; /* and the same times the cycles for which they were on their way */
     u32 parts;
     struct {
         u64 line; /* device address */
