@@ -58,6 +58,11 @@ static inline void byte_set_add(struct byte_set *set, const struct byte_set *mor
     for (u32 i = 0; i < ARRAY_LEN(set->words); i++)
         set->words[i] |= more->words[i];
 }
+static inline void byte_set_keep(struct byte_set *set, const struct byte_set *these)
+{
+    for (u32 i = 0; i < ARRAY_LEN(set->words); i++)
+        set->words[i] &= these->words[i];
+}
 static inline bool byte_set_has(const struct byte_set *set, u32 byte)
 {
     return set->words[byte / 64] >> byte % 64 & 1;
