@@ -58,6 +58,11 @@ static inline void byte_set_add(struct byte_set *set, const struct byte_set *mor
     for (u32 i = 0; i < ARRAY_LEN(set->words); i++)
         set->words[i] |= more->words[i];
 }
+static inline void byte_set_keep(struct byte_set *set, const struct byte_set *these)
+{
+    for (u32 i = 0; i < ARRAY_LEN(set->words); i++)
+        set->words[i] &= these->words[i];
+}
 static inline bool byte_set_has(const struct byte_set *set, u32 byte)
 {
     return set->words[byte / 64] >> byte % 64 & 1;
@@ -140,8 +145,9 @@ struct avf_fetch {
     /* on its way (packets.c) */
     u64 missed, arrived; /* when its MSHR was taken, 0: it has none; and when it came to the L2 */
     bool waits;          /* in the L2, for DRAM */
-    u16 reply_bytes;
     u32 mshr_cycles, request_cycles, reply_cycles, wait_cycles;
+    u32 reply_bits; /* data of all replies; a longer line takes several, */
+    u64 reply_data; /* and the same times the cycles for which they were on their way */
     u32 parts;
     struct {
         u64 line; /* device address */

@@ -58,7 +58,8 @@ void packets_returned(struct avf *a, struct avf_fetch *fetch, const struct packe
         return;
     }
     fetch->reply_cycles += (u32)cycles;
-    fetch->reply_bytes = packet->bytes;
+    fetch->reply_bits += 8 * packet->bytes;
+    fetch->reply_data += 8 * packet->bytes * cycles;
 }
 
 static u32 count_bytes(const struct byte_set *set)
@@ -69,6 +70,12 @@ static u32 count_bytes(const struct byte_set *set)
     return count;
 }
 
+/* Needed bytes of the replies, times cycles; those of several replies count as spread evenly. */
+static u64 data_cycles(const struct avf_fetch *fetch, const struct byte_set *need)
+{
+    return fetch->reply_bits ? fetch->reply_data * 8 * count_bytes(need) / fetch->reply_bits : 0;
+}
+
 void packets_resolved(struct avf *a, const struct avf_fetch *fetch)
 {
     struct avf_stats *s = a->stats;
@@ -76,13 +83,14 @@ void packets_resolved(struct avf *a, const struct avf_fetch *fetch)
     byte_set_add(&all, &fetch->need.maybe);
     const bool needed = byte_set_any(&all), sure = byte_set_any(&fetch->need.sure);
     const u64 header = 8 * PACKET_HEADER_BYTES;
-    const u64 data = 8ull * count_bytes(&all), certain = 8ull * count_bytes(&fetch->need.sure);
     s->requests_held += header * fetch->request_cycles;
     s->requests_ace += needed ? header * fetch->request_cycles : 0;
     s->requests_undecided += needed && !sure ? header * fetch->request_cycles : 0;
-    s->replies_held += (header + 8ull * fetch->reply_bytes) * fetch->reply_cycles;
-    s->replies_ace += needed ? (header + data) * fetch->reply_cycles : 0;
-    s->replies_undecided += ((needed && !sure ? header : 0) + data - certain) * fetch->reply_cycles;
+    const u64 data = data_cycles(fetch, &all);
+    s->replies_held += header * fetch->reply_cycles + fetch->reply_data;
+    s->replies_ace += (needed ? header * fetch->reply_cycles : 0) + data;
+    s->replies_undecided += (needed && !sure ? header * fetch->reply_cycles : 0) + data -
+                            data_cycles(fetch, &fetch->need.sure);
     s->mshr_held += fetch->mshr_cycles;
     s->mshr_ace += needed ? fetch->mshr_cycles : 0;
     s->mshr_undecided += needed && !sure ? fetch->mshr_cycles : 0;

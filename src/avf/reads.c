@@ -364,11 +364,12 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
     bool known = false;
     for (u32 index = e->reads; index != NOTHING; index = next) {
         struct avf_read *read = &r->reads[index];
+        const struct byte_set all = byte_set_of(read->sectors);
         struct byte_need need = {0};
         next = read->next;
         if (!lanes || !is_followed(inst, e, read)) {
             if (lanes)
-                *(lanes & ~unsure ? &need.sure : &need.maybe) = byte_set_of(read->sectors);
+                *(lanes & ~unsure ? &need.sure : &need.maybe) = all;
         } else {
             for (lane_set set = lanes; set && !known; set &= set - 1)
                 need_of[first_lane(set)] =
@@ -379,6 +380,8 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
                 add_bytes(unsure >> lane & 1 ? &need.maybe : &need.sure,
                           (i32)(address[lane] - (u32)read->line), need_of[lane]);
             }
+            byte_set_keep(&need.sure, &all); /* other lanes read other lines */
+            byte_set_keep(&need.maybe, &all);
         }
         decide_read(a, read, &need);
         read->next = r->read_free;

@@ -476,6 +476,23 @@ static void requests(void **state)
     check_request(WORDS LATER(LOAD("%r1")) LOAD("%r2") "add.u32 %r2, %r2, %r1;", 0);
 }
 
+/* A load of two lines, of which only the lanes of the second one are needed. */
+static void one_of_two_lines(void **state)
+{
+    struct rig *rig =
+        run_on("gtx480", "icache.perfect=true constant.perfect=true",
+               " mul.wide.u32 %a, %t, 8; add.u64 %a, %a, %p; setp.ge.u32 %q0, %t, 16; "
+               "ld.global.u32 %r1, [%a]; @!%q0 mov.u32 %r1, 5; setp.eq.u32 %q1, %r1, "
+               "9; @%q1 bra E;\n st.global.u32 [%p], %t;\nE:",
+               1, WARP);
+    assert_int_equal(stat(rig, "l1d.read_misses"), 2);
+    const u64 waits = stat(rig, "avf.l2_waits_ace"), mshrs = stat(rig, "avf.mshr_ace");
+    assert_true(waits && 3 * waits < 2 * stat(rig, "avf.l2_waits_held"));
+    assert_true(mshrs && 3 * mshrs < 2 * stat(rig, "avf.mshr_held"));
+    assert_true(stat(rig, "avf.replies_ace") < stat(rig, "avf.replies_held"));
+    rig_close(rig);
+}
+
 /* Stores are needed: their data there, and that they are acknowledged. */
 static void stores_on_their_way(void **state)
 {
@@ -622,6 +639,7 @@ int main(void)
         cmocka_unit_test(instructions_stay),
         cmocka_unit_test(constants),
         cmocka_unit_test(requests),
+        cmocka_unit_test(one_of_two_lines),
         cmocka_unit_test(stores_on_their_way),
         cmocka_unit_test(collectors),
         cmocka_unit_test(instruction_buffers),
