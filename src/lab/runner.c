@@ -124,30 +124,32 @@ static bool prepare(struct runner *runner)
 
 /* ---- starting ---- */
 
-/* Whether a point is still to be run by this process: another may have done it, or be doing it. */
+/* Whether a point is still to be run by this process: another may have done it, or be doing it. The
+ * claim comes first: between a look at the results and a claim, another process could end its run. */
 static bool is_ours(struct runner *runner, u32 index, const char *key, bool *ours)
 {
-    struct arena *arena = arena_create();
-    struct stored_result stored;
     struct error *error = runner->error;
-    enum stored_state state = STORED_NOTHING;
-    *ours = false;
-    if (!runner->options->force)
-        state = store_find(runner->store, key, false, arena, &stored, error);
-    bool again = state == STORED_FAILED && runs_again(runner, stored.status);
-    arena_destroy(arena);
-    if (error->code != ERROR_NONE)
-        return false;
-    if (state != STORED_NOTHING && !again) {
-        runner->result->stored++;
-        runner->failed_before += state == STORED_FAILED;
-        return true;
-    }
     if (!store_claim(runner->store, key, ours, error))
         return false;
-    if (!*ours)
+    if (!*ours) {
         *vec_push(&runner->deferred) = index;
-    return true;
+        return true;
+    }
+    struct arena *arena = arena_create();
+    struct stored_result stored;
+    enum stored_state state = STORED_NOTHING;
+    if (!runner->options->force)
+        state = store_find(runner->store, key, false, arena, &stored, error);
+    const bool again = state == STORED_FAILED && runs_again(runner, stored.status);
+    arena_destroy(arena);
+    if (error->code == ERROR_NONE && (state == STORED_NOTHING || again))
+        return true;
+    *ours = false;
+    runner->result->stored += error->code == ERROR_NONE;
+    runner->failed_before += state == STORED_FAILED;
+    return store_release(runner->store, key,
+                         error->code == ERROR_NONE ? error : &(struct error){0}) &&
+           error->code == ERROR_NONE;
 }
 
 static void add_flight(struct runner *runner, u32 index, f64 expected)
