@@ -82,6 +82,8 @@ void hooks_close(const struct hooks *hooks)
 {
     for (u32 i = 0; GUARDED && i < hooks->count; i++) {
         const struct mechanism_use *use = &hooks->uses[i];
+        if (use->mechanism->one_thread) /* it may access the states of all owners (H1) */
+            continue;
         guard_close(use->state, use->state_bytes);
         guard_close(use->stats, use->mechanism->stats_size);
         for (const struct state_block *block = use->blocks; block; block = block->next)
