@@ -1,4 +1,4 @@
-/* Claims: who is running which point (S5 and S6 of store.h). */
+/* Claims: which process runs which point (S5 and S6 of store.h). */
 #include "lab/store_database.h"
 #include <stdio.h>
 #include <stdlib.h>

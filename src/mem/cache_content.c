@@ -1,4 +1,4 @@
-/* The data of a cache's lines (mem/cache.h). Whoever arms a cache writes the data. */
+/* The data of a cache's lines (mem/cache.h). The owner of an armed cache writes them. */
 #include "mem/cache_parts.h"
 
 struct cache_content {

@@ -3,7 +3,7 @@
     check_si.py HEDDLE
 
 A raw program runs on machines with each pipeline. From the trace come the cycles in which instructions
-issue and write; who needs which bits is written down here.
+issue and write; which instruction needs which bits is written down here.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 /*
- * ACE analysis of small programs whose vulnerable time is known: for each value, who writes it, who
- * reads it last, and how many bits of it count. The cycles are those in which the rig saw these
+ * ACE analysis of small programs whose vulnerable time is known: for each value, which
+ * instruction writes it, which reads it last, and how many bits of it count. The cycles are those in which the rig saw these
  * instructions retire and issue; register reads count at issue here.
  */
 #include "micro/rig.h"

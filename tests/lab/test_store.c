@@ -153,7 +153,7 @@ static void claims(void **state)
 }
 
 /* A claim of another host holds as long as its count moves, and ends when it has stood still for the
- * patience of the process that waits. Nobody's clock is compared with another's. */
+ * patience of the process that waits. Clocks of different hosts are never compared. */
 static void claims_elsewhere(void **state)
 {
     struct error error = {0};
@@ -230,8 +230,8 @@ static void only_reading(void **state)
     assert_non_null(strstr(error.message, "earlier version of Heddle (schema 2"));
 }
 
-/* A user who may not write to the folder reads the results. Permissions do not bind root, so that a
- * child becomes somebody else. */
+/* A user who may not write to the folder reads the results. Permissions do not bind root, so a
+ * child process takes another user id. */
 static void read_only_folder(void **state)
 {
     char folder[] = "/tmp/heddle-readonly-XXXXXX", file[64];

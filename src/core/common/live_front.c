@@ -129,7 +129,7 @@ void live_visit_buffer_valid(struct state_walk *walk, const struct state_row *ro
 
 /* ---- scoreboard ---- */
 
-/* A pending bit of a warp; `word` NULL: nobody's. */
+/* Scoreboard bit `number` of slot `s`; CORE_WARPS: no warp has this register. */
 static void walk_pending(struct state_walk *walk, struct core *core, u32 s, u32 number)
 {
     u64 *word = s != CORE_WARPS ? &core->slots[s].pending[number / 64] : NULL;

@@ -7,8 +7,8 @@
  * left to do: its state, some tens of kilobytes of which a window touches, is in that thread's
  * caches. Of the cores of a thread, those that issued most in their last window come first. The
  * memory system, which is the longest job, is the first one of the thread that also does what comes
- * between windows. Who runs what does not matter to results: whatever a core, or the memory system,
- * touches in a window is its own, but for
+ * between windows. Which thread runs a job does not matter to results: whatever a core, or the
+ * memory system, touches in a window is its own, but for
  *  - the profile of instructions: one for each thread, added up when it is read;
  *  - views of the code for another MODE: made under a lock (exec/image.c);
  *  - the image of device memory, in launches with content: the memory system, which writes it, runs
