@@ -1,6 +1,7 @@
 /* Bit flips in warps and dynamic instructions: see live.h. */
 #include "exec/live.h"
 #include "exec/dyninst_parts.h"
+#include <assert.h>
 #include <inttypes.h>
 
 /* ---- PCs ---- */
@@ -136,6 +137,7 @@ bool live_readdress(struct dyninst *f, u32 lane, u64 address)
     if (f->homes || f->kind != DYNINST_ACCESS || f->work == WORK_NONE || f->scalar ||
         f->plan->kind != PLAN_ACCESS || !(f->plan->vectors & 1))
         return false;
+    assert(f->src[0]); /* the address is a vector operand */
     const u64 add = address - dyninst_addresses(f)[lane];
     u32 *low = f->src[0] + lane, *high = f->plan->src_rows[0] > 1 ? low + lanes : NULL;
     const u64 value = (high ? (u64)*high << 32 | *low : *low) + add;
