@@ -75,9 +75,10 @@ def interrupted(heddle, data, threads):
                    "zero:4", "--machine", "gtx480", "--threads", str(threads), "--quiet", "--interval",
                    f"1000:{folder}/rows.csv", "--stats", f"{folder}/stats.json"]
         with subprocess.Popen(command, cwd=data, stderr=subprocess.PIPE) as process:
-            while not any(path.stat().st_size for path in folder.glob("rows.csv*")):
+            # until two intervals are in the file, below its head
+            while not any(path.read_text().count("\n") > 2 for path in folder.glob("rows.csv*")):
                 assert process.poll() is None, process.stderr.read().decode()
-                time.sleep(0.02)  # until it runs
+                time.sleep(0.02)
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=60)[1].decode()
         assert process.returncode == 130 and "outputs and statistics are complete up to here" in said, said
