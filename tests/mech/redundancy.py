@@ -2,32 +2,33 @@
 and as Southern Islands code: no mark is wrong, results and all other statistics are as without, and
 the counts are the same in both.
 
-redundancy.py HEDDLE PROGRAM MANIFEST FOLDER-FOR-FILES
+redundancy.py HEDDLE PROGRAM MANIFEST
 """
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
-heddle, program, manifest, folder = sys.argv[1:5]
+heddle, program, manifest = sys.argv[1:4]
 name = os.path.basename(program)
-os.makedirs(folder, exist_ok=True)
 with open(manifest, encoding="utf-8") as text:
     order_dependent = "order_dependent: true" in text.read()
 
 
 def run(machine, *options):
     """The bytes of its results, and its statistics: those of redundancy, and all others."""
-    output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
-    done = subprocess.run([heddle, "run", "--machine", machine, *options, "--stats", stats, "--",
-                           program, "--quick", "--output", output],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    if done.returncode != 0 or f"{name}: passed" not in done.stdout:
-        sys.exit(f"{name} on {machine} with {options}: exit {done.returncode}\n{done.stdout}")
-    with open(output, "rb") as file, open(stats, encoding="utf-8") as text:
-        totals = json.load(text)["totals"]
-        own = {key: value for key, value in totals.items() if key.startswith("redundancy.")}
-        return file.read(), own, {key: totals[key] for key in totals if key not in own}
+    with tempfile.TemporaryDirectory(prefix="heddle-test-") as folder:
+        output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
+        done = subprocess.run([heddle, "run", "--machine", machine, *options, "--stats", stats, "--",
+                               program, "--quick", "--output", output],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        if done.returncode != 0 or f"{name}: passed" not in done.stdout:
+            sys.exit(f"{name} on {machine} with {options}: exit {done.returncode}\n{done.stdout}")
+        with open(output, "rb") as file, open(stats, encoding="utf-8") as text:
+            totals = json.load(text)["totals"]
+            own = {key: value for key, value in totals.items() if key.startswith("redundancy.")}
+            return file.read(), own, {key: totals[key] for key in totals if key not in own}
 
 
 # Its threads take places in buckets by an atomic operation, so which keys a warp has depends on time; its

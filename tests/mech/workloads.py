@@ -1,6 +1,6 @@
 """A workload at its quick size with mechanisms: the same bits as without.
 
-workloads.py HEDDLE PROGRAM MANIFEST FOLDER-FOR-FILES MECHANISM[:PARAMETERS][+MECHANISM...]...
+workloads.py HEDDLE PROGRAM MANIFEST MECHANISM[:PARAMETERS][+MECHANISM...]...
 A set that begins with '=' must leave all statistics but its own as they are. A word machine=NAME goes
 before the sets.
 """
@@ -8,27 +8,28 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
-heddle, program, manifest, folder = sys.argv[1:5]
-sets = sys.argv[5:]
+heddle, program, manifest = sys.argv[1:4]
+sets = sys.argv[4:]
 machine = sets.pop(0)[len("machine="):] if sets[0].startswith("machine=") else "tesla16"
 name = os.path.basename(program)
-os.makedirs(folder, exist_ok=True)
 with open(manifest, encoding="utf-8") as text:
     order_dependent = "order_dependent: true" in text.read()
 
 
 def run(mechanisms):
     """The bytes of its results, and its statistics."""
-    output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
     options = [word for one in mechanisms for word in ("--mech", one)]
-    done = subprocess.run([heddle, "run", "--machine", machine, *options, "--stats", stats, "--",
-                           program, "--quick", "--output", output],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-    if done.returncode != 0 or f"{name}: passed" not in done.stdout:
-        sys.exit(f"{name} with {mechanisms}: exit {done.returncode}\n{done.stdout}")
-    with open(output, "rb") as file, open(stats, encoding="utf-8") as text:
-        return file.read(), json.load(text)["totals"]
+    with tempfile.TemporaryDirectory(prefix="heddle-test-") as folder:
+        output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
+        done = subprocess.run([heddle, "run", "--machine", machine, *options, "--stats", stats, "--",
+                               program, "--quick", "--output", output],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        if done.returncode != 0 or f"{name}: passed" not in done.stdout:
+            sys.exit(f"{name} with {mechanisms}: exit {done.returncode}\n{done.stdout}")
+        with open(output, "rb") as file, open(stats, encoding="utf-8") as text:
+            return file.read(), json.load(text)["totals"]
 
 
 plain, plain_stats = run([])
