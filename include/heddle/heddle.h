@@ -241,6 +241,11 @@ HD_API char *hd_module_listing(struct hd_module *module, const char *kernel,
 struct hd_dim;
 HD_API char *hd_module_marks(struct hd_module *module, const char *kernel,
                              const struct hd_dim *block, struct hd_error *error);
+/* The code with the lifetimes of results in vector registers: the instructions on the longest path
+ * to their last read. S marks values that live at most `limit` instructions (0: 10), L others, SL
+ * short-lived values in a register that also holds long-lived ones. */
+HD_API char *hd_module_lifetimes(struct hd_module *module, const char *kernel, uint32_t limit,
+                                 struct hd_error *error);
 
 HD_API size_t hd_kernel_count(const struct hd_module *module);
 HD_API struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index);

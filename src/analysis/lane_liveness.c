@@ -1,20 +1,12 @@
 /* Backward liveness with explicit EXEC. See lane_liveness.h. */
 #include "analysis/lane_liveness.h"
 
-/* How an instruction changes EXEC. */
-enum exec_change {
-    CHANGE_NONE,
-    CHANGE_LOSES, /* the new EXEC is a subset of the old */
-    CHANGE_WINS,  /* the new EXEC is a superset of the old */
-    CHANGE_ANY
-};
-
 static bool is_exec(struct operand o)
 {
     return o.kind == OPERAND_SCALAR && o.index == SCALAR_EXEC && o.count == 2;
 }
 
-static enum exec_change change_of(const struct inst *inst)
+enum exec_change exec_change_of(const struct inst *inst)
 {
     bool first = is_exec(inst->src[0]), either = first || is_exec(inst->src[1]);
     if (!inst_writes_exec(inst))
@@ -127,7 +119,7 @@ static void read(const struct code *code, struct lane_live *live, const struct i
 void lane_live_step(const struct lane_liveness *liveness, u32 at, struct lane_live *live)
 {
     const struct inst *inst = &liveness->code->insts[at];
-    turn(live, change_of(inst));
+    turn(live, exec_change_of(inst));
     write(live, inst);
     read(liveness->code, live, inst);
     for (u32 w = 0; liveness->flow && liveness->flow->initial[at] && w < LANE_VECTOR_WORDS; w++)

@@ -33,6 +33,15 @@ enum {
     LANE_SCALAR_WORDS = (SCALAR_COUNT + 63) / 64
 };
 
+/* How an instruction changes EXEC (N3). */
+enum exec_change {
+    CHANGE_NONE,
+    CHANGE_LOSES, /* the new EXEC is a subset of the old */
+    CHANGE_WINS,  /* the new EXEC is a superset of the old */
+    CHANGE_ANY
+};
+enum exec_change exec_change_of(const struct inst *inst);
+
 struct lane_live {
     u64 active[LANE_VECTOR_WORDS], others[LANE_VECTOR_WORDS];
     u64 scalars[LANE_SCALAR_WORDS];

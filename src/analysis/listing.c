@@ -2,7 +2,7 @@
  * program_listing: code as the machine executes it. It shows liveness, so it is here and not in
  * src/ir.
  */
-#include "analysis/lane_liveness.h"
+#include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
 #include "ir/scalars.h"
@@ -259,8 +259,59 @@ static void put_mark(struct out *out, enum redundancy mark, const struct listing
     put(out, "  %-2s%s", redundancy_name(mark), !options->block ? "" : holds ? "*" : " ");
 }
 
+/* "    lifetimes: 9 definitions, 5 short-lived (at most 10 instructions), ..." */
+static void put_life_counts(struct out *out, const struct program *p, const struct code *code,
+                            const struct lifetimes *lifetimes, u32 limit)
+{
+    const struct life_counts n = lifetimes_count(lifetimes, code, limit);
+    put(out,
+        "    lifetimes: %u definitions, %u short-lived (at most %u instructions; %u never read), "
+        "%u "
+        "long-lived (%u without bound)\n",
+        n.definitions, n.short_lived, limit, n.unread, n.definitions - n.short_lived, n.unbounded);
+    put(out,
+        "    registers: %u short-lived, %u long-lived, which hold %u of the short-lived values\n",
+        n.short_registers, n.registers - n.short_registers, n.mixed);
+    const char *word = "    at the entry:";
+    for (u32 r = 0; r < lifetimes->registers; r++) {
+        if (!lifetimes->entry[r])
+            continue;
+        put(out, "%s ", word);
+        put_name(out, p, code, r);
+        if (lifetimes->entry[r] == LIFE_UNBOUNDED)
+            put(out, " inf");
+        else
+            put(out, " %u", lifetimes->entry[r]);
+        word = ",";
+    }
+    put(out, "%s", *word == ',' ? "\n" : "");
+}
+
+/* The longest lifetime of an instruction's results, and its kind: "    3 S", "  inf L", "    4 SL";
+ * blanks if it has none in vector registers. */
+static void put_life(struct out *out, const struct code *code, const struct lifetimes *lifetimes,
+                     u32 at, u32 limit)
+{
+    const struct inst *inst = &code->insts[at];
+    u32 life = 0;
+    bool any = false, mixed = false;
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++) {
+        any |= inst->dst[k].kind == OPERAND_VECTOR;
+        life = MAX(life, lifetimes->life[at][k]);
+        mixed |= lifetimes_is_mixed(lifetimes, code, at, k, limit);
+    }
+    const char *kind = life > limit ? "L " : mixed ? "SL" : "S ";
+    if (!any)
+        put(out, "%9s", "");
+    else if (life == LIFE_UNBOUNDED)
+        put(out, "  %4s %s", "inf", kind);
+    else
+        put(out, "  %4u %s", life, kind);
+}
+
+/* `life_limit`: shows how long values live; 0: it does not. */
 static void put_function(struct out *out, const struct program *p, const struct function *f,
-                         const struct listing_options *options)
+                         const struct listing_options *options, u32 life_limit)
 {
     put_header(out, p, f);
     struct arena *arena = arena_create();
@@ -268,6 +319,9 @@ static void put_function(struct out *out, const struct program *p, const struct 
     if (marks)
         put_mark_counts(out, f, marks, options);
     struct code code = code_of(p, f);
+    const struct lifetimes *lifetimes = life_limit ? lifetimes_of(arena, p, f) : NULL;
+    if (lifetimes)
+        put_life_counts(out, p, &code, lifetimes, life_limit);
     struct cfg *cfg = options->live ? cfg_build(arena, &code) : NULL;
     struct liveness *live = NULL;
     struct lane_liveness *lanes = NULL;
@@ -289,7 +343,9 @@ static void put_function(struct out *out, const struct program *p, const struct 
             char text[1024];
             if (marks)
                 put_mark(out, (enum redundancy)marks[i], options);
-            put(out, "%s%06x  ", marks ? " " : "    ", (u32)program_offset(p, i));
+            if (lifetimes)
+                put_life(out, &code, lifetimes, i - f->first, life_limit);
+            put(out, "%s%06x  ", marks || lifetimes ? " " : "    ", (u32)program_offset(p, i));
             put_bytes(out, p, i);
             put(out, "%s", inst_text(p, i, text, sizeof text));
             put_target(out, p, &code, i);
@@ -325,7 +381,8 @@ static bool wanted(const struct program *p, u32 f, const char *kernel)
     return false;
 }
 
-char *program_listing(const struct program *program, const struct listing_options *options)
+static char *list(const struct program *program, const struct listing_options *options,
+                  u32 life_limit)
 {
     struct out out = {0};
     put(&out, "%s", "");
@@ -336,7 +393,18 @@ char *program_listing(const struct program *program, const struct listing_option
         if (function->first == function->end)
             put(&out, "function %s: declared only\n\n", function->name);
         else
-            put_function(&out, program, function, options);
+            put_function(&out, program, function, options, life_limit);
     }
     return out.text;
+}
+
+char *program_listing(const struct program *program, const struct listing_options *options)
+{
+    return list(program, options, 0);
+}
+
+char *lifetimes_listing(const struct program *program, const char *kernel, u32 limit)
+{
+    const struct listing_options options = {.kernel = kernel, .source = true};
+    return list(program, &options, limit);
 }

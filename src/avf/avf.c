@@ -18,6 +18,7 @@
  * cache_event, packet, reply, l2_request, l2_event, launch_done (reads.c).
  */
 #include "avf/avf.h"
+#include "analysis/lifetimes.h"
 #include <stdlib.h>
 
 #define COMPONENT avf
@@ -32,33 +33,24 @@ enum {
 
 /* ---- lifetimes ---- */
 
-enum {
-    LIFETIMES = 7,
-    SHORT_LIFE = 10 /* instructions: Tan, 2016, section 4.1 */
-};
-static const u32 longest[LIFETIMES] = {1, 2, 5, 10, 20, 50, UINT32_MAX};
-
 void avf_count_vector(struct avf *a, const struct ended *ended, u32 writer, u32 number,
                       bool written)
 {
     struct avf_stats *s = a->stats;
-    u64 *const values[LIFETIMES] = {&s->values_1,  &s->values_2,  &s->values_5,   &s->values_10,
-                                    &s->values_20, &s->values_50, &s->values_more};
-    u64 *const ace[LIFETIMES] = {&s->ace_1,  &s->ace_2,  &s->ace_5,   &s->ace_10,
-                                 &s->ace_20, &s->ace_50, &s->ace_more};
-    const u32 life = ended->last - number;
-    u32 i = 0;
-    while (life > longest[i])
-        i++;
+    u64 *const values[LIFE_CLASSES] = {&s->values_1,  &s->values_2,  &s->values_5,   &s->values_10,
+                                       &s->values_20, &s->values_50, &s->values_more};
+    u64 *const ace[LIFE_CLASSES] = {&s->ace_1,  &s->ace_2,  &s->ace_5,   &s->ace_10,
+                                    &s->ace_20, &s->ace_50, &s->ace_more};
+    const u32 life = ended->last - number, i = life_class(life);
     s->vector_ace += ended->ace;
     if (written) {
         s->values++;
         *(ended->was_read ? values[i] : &s->values_unread) += 1;
         s->values_read += ended->was_read;
-        s->values_short += ended->was_read && life <= SHORT_LIFE;
+        s->values_short += ended->was_read && life <= LIFE_LIMIT;
     }
     *(writer == NO_INST ? &s->ace_initial : ace[i]) += ended->ace;
-    s->ace_long += writer == NO_INST || life > SHORT_LIFE ? ended->ace : 0;
+    s->ace_long += writer == NO_INST || life > LIFE_LIMIT ? ended->ace : 0;
     if (writer != NO_INST)
         core_inst_profile(a->core, writer)->ace += ended->ace;
 }

@@ -14,6 +14,16 @@ static const struct option options[] = {
      0, 0},
     {"--block", "X[,Y[,Z]]",
      "With --marks: print an asterisk after the marks that hold in blocks of this shape.", 0, 0},
+    {"--lifetimes", NULL,
+     "Print, before each instruction and instead of the number of live registers, how long its "
+     "result in vector registers lives: the instructions on the longest path to its last read, 0 "
+     "if "
+     "nothing reads it, inf if it is carried around a loop or across a call. S marks short-lived "
+     "values, L long-lived ones, SL short-lived ones in a register that also holds long-lived "
+     "ones.",
+     0, 0},
+    {"--limit", "INSTRUCTIONS",
+     "With --lifetimes: the longest lifetime of short-lived values; without it, 10.", 0, 0},
     MACHINE_OPTIONS,
     {0},
 };
@@ -21,13 +31,16 @@ static const struct option options[] = {
 /* What to show. */
 struct listing_view {
     const char *kernel; /* NULL: all */
-    bool marks, shaped;
+    bool marks, shaped, lifetimes;
+    u32 limit;           /* with lifetimes; 0: as usual */
     struct hd_dim block; /* if shaped */
 };
 
 static char *listing_of(struct hd_module *module, const struct listing_view *view,
                         struct hd_error *error)
 {
+    if (view->lifetimes)
+        return hd_module_lifetimes(module, view->kernel, view->limit, error);
     return view->marks
                ? hd_module_marks(module, view->kernel, view->shaped ? &view->block : NULL, error)
                : hd_module_listing(module, view->kernel, error);
@@ -73,20 +86,39 @@ static int list_on_machine(const struct command *command, const struct command_l
     return exit;
 }
 
+/* A number of instructions. */
+static bool parse_limit(const char *text, u32 *limit)
+{
+    struct scalar scalar;
+    struct error error = {0};
+    if (!scalar_parse("u16", text, &scalar, &error))
+        return false;
+    *limit = scalar.data[0] | (u32)scalar.data[1] << 8;
+    return *limit && *limit < UINT16_MAX;
+}
+
 static bool parse_view(const struct command *command, const struct command_line *line,
                        struct listing_view *view)
 {
-    const char *block = option_value(line, "--block");
+    const char *block = option_value(line, "--block"), *limit = option_value(line, "--limit");
     struct error error = {0};
     *view = (struct listing_view){
         .kernel = option_value(line, "--kernel"),
         .marks = option_value(line, "--marks"),
         .shaped = block,
+        .lifetimes = option_value(line, "--lifetimes"),
     };
     if (block && !view->marks)
         usage_error(command, "--block needs --marks: it says which marks hold");
     else if (block && !dim_parse(block, &view->block, &error))
         usage_error(command, "--block: %s", error.message);
+    else if (view->marks && view->lifetimes)
+        usage_error(command, "--marks and --lifetimes cannot be printed at once");
+    else if (limit && !view->lifetimes)
+        usage_error(command, "--limit needs --lifetimes: it says which values are short-lived");
+    else if (limit && !parse_limit(limit, &view->limit))
+        usage_error(command, "--limit: '%s' is not a number of instructions from 1 to 65534",
+                    limit);
     else
         return true;
     return false;
@@ -112,6 +144,7 @@ static const struct example examples[] = {
      "One kernel, with its PTX instructions one to one:"},
     {"heddle disasm kernel.ptx --marks --block 16,16",
      "What warps of a block of 16 x 16 threads execute with the same values:"},
+    {"heddle disasm kernel.ptx --lifetimes", "How many instructions each result lives, at most:"},
     {"heddle disasm kernel.so", "The kernels of a code object, with their descriptors:"},
     {0},
 };
@@ -123,7 +156,8 @@ const struct command disasm_command = {
     .help = "Lowers a PTX file to machine code and lists it: basic blocks with their reconvergence "
             "points, physical registers, the number of live registers at each instruction, and its "
             "source line. With --marks it shows which instructions all warps of a block execute "
-            "with the same values. Code objects for Southern Islands are listed with the "
+            "with the same values, with --lifetimes how long results live. Code objects for "
+            "Southern Islands are listed with the "
             "descriptors of their kernels; raw machine code is read from .bin files, and from .s "
             "files, which are assembled. '-' reads standard input.",
     .options = options,

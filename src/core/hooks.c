@@ -282,3 +282,8 @@ void hooks_result(struct core *core, struct inflight *inflight)
     EACH_USE(use, &core->hooks, result)
         use->mechanism->result(use->state, core, inflight);
 }
+
+u32 core_register_bank(const struct core *core, u32 slot, u32 reg)
+{
+    return collect_bank(core, slot, core->groups > 1 ? slot % core->groups : 0, reg);
+}

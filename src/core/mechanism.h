@@ -80,6 +80,8 @@ static inline u32 core_banks(const struct core *core)
 {
     return core->collect.banks_per_group * core->groups;
 }
+/* The bank of them that holds a register of a slot's warp, unless a mechanism says otherwise. */
+u32 core_register_bank(const struct core *core, u32 slot, u32 reg);
 /* The machine's banks that form one of these, as in `places`. */
 static inline u64 core_bank_mask(const struct core *core, u32 bank)
 {

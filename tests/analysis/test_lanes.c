@@ -1,9 +1,13 @@
 /*
- * Liveness with explicit EXEC against what liveness means: overwriting what is dead changes nothing
+ * Liveness and lifetimes with explicit EXEC.
+ *
+ * Liveness against what liveness means: overwriting what is dead changes nothing
  * that can be seen. Random code runs twice in a small interpreter; the second time every register
  * that is dead before an instruction gets random bits there, in all lanes. Stores must agree.
+ *
+ * Lifetimes against runs of the same code: no lane may read a value later than its definition says.
  */
-#include "analysis/lane_liveness.h"
+#include "analysis/lifetimes.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -291,6 +295,18 @@ static u32 run(struct machine *m, const struct lane_live *before, u64 *seed)
     return dead;
 }
 
+static void set_random(struct machine *m, struct sample *s)
+{
+    memset(m, 0, sizeof *m);
+    m->sample = s;
+    for (u32 r = 0; r < VECTORS; r++)
+        for (u32 lane = 0; lane < LANES; lane++)
+            m->vectors[r][lane] = pick(&s->seed, 16);
+    for (u32 k = 0; k < SCALAR_COUNT; k++)
+        m->scalars[k] = pick(&s->seed, 256);
+    set_pair(m, SCALAR_EXEC, 1 + pick(&s->seed, 255));
+}
+
 static void dead_is_dead(void **state)
 {
     (void)state;
@@ -310,14 +326,7 @@ static void dead_is_dead(void **state)
             for (u32 i = cfg->blocks[b].end; i-- > cfg->blocks[b].first; before[i] = live)
                 lane_live_step(liveness, i, &live);
         }
-        memset(m, 0, sizeof *m);
-        m[0].sample = s;
-        for (u32 v = 0; v < VECTORS; v++)
-            for (u32 lane = 0; lane < LANES; lane++)
-                m[0].vectors[v][lane] = pick(&s->seed, 16);
-        for (u32 k = 0; k < SCALAR_COUNT; k++)
-            m[0].scalars[k] = pick(&s->seed, 256);
-        set_pair(m, SCALAR_EXEC, 1 + pick(&s->seed, 255));
+        set_random(m, s);
         m[1] = m[2] = m[0];
         run(&m[1], NULL, NULL);
         dead += run(&m[2], before, &s->seed);
@@ -327,6 +336,84 @@ static void dead_is_dead(void **state)
         arena_destroy(arena);
     }
     assert_true(dead > 100000 && stores > 10000 && known > 1000);
+    free(s);
+    free(m);
+}
+
+/* Who wrote each lane of each register, and in which step. */
+struct births {
+    u32 inst[VECTORS][LANES]; /* NO_INST: it is there from the start */
+    u32 step[VECTORS][LANES];
+};
+
+/* Lanes of the sources that an instruction reads. */
+static u64 lanes_read(const struct machine *m, const struct inst *inst)
+{
+    const u64 exec = exec_of(m) & ((1u << LANES) - 1);
+    if (inst->op == OP_readlane)
+        return 1ull << m->scalars[inst->src[1].index] % LANES;
+    return inst->op == OP_readfirstlane ? (exec ? exec & -exec : 1) : exec;
+}
+
+/* Checks the reads of an instruction; counts those of values that are short-lived. */
+static void check_reads(const struct machine *m, const struct inst *inst, u32 step,
+                        const struct births *births, const struct lifetimes *l, u32 counts[3])
+{
+    for (u64 set = lanes_read(m, inst); set; set &= set - 1)
+        for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+            const u32 lane = (u32)__builtin_ctzll(set), reg = inst->src[k].index;
+            if (inst->src[k].kind != OPERAND_VECTOR)
+                continue;
+            const u32 by = births->inst[reg][lane];
+            const u32 bound = by == NO_INST ? l->entry[reg] : l->life[by][0];
+            const u32 life = by == NO_INST ? step + 1 : step - births->step[reg][lane];
+            if (life > bound && bound != LIFE_UNBOUNDED)
+                fail_msg("v%u of instruction %u lives %u instructions, expected at most %u", reg,
+                         by, life, bound);
+            counts[0] += bound != LIFE_UNBOUNDED;
+            counts[1] += bound == LIFE_UNBOUNDED;
+            counts[2] += life == bound;
+        }
+}
+
+static void note_writes(const struct machine *m, const struct inst *inst, u32 at, u32 step,
+                        u64 exec, struct births *births)
+{
+    if (inst->dst[0].kind != OPERAND_VECTOR)
+        return;
+    if (inst->op == OP_writelane)
+        exec = 1ull << m->scalars[inst->src[1].index] % LANES;
+    for (u64 set = exec; set; set &= set - 1) {
+        births->inst[inst->dst[0].index][__builtin_ctzll(set)] = at;
+        births->step[inst->dst[0].index][__builtin_ctzll(set)] = step;
+    }
+}
+
+static void no_value_lives_longer(void **state)
+{
+    (void)state;
+    struct sample *s = malloc(sizeof *s);
+    struct machine *m = malloc(sizeof *m);
+    u32 counts[3] = {0};
+    for (u64 seed = 1; seed <= 20000; seed++) {
+        make_sample(s, seed);
+        struct arena *arena = arena_create();
+        struct cfg *cfg = cfg_build(arena, &s->code);
+        struct exec_flow *flow = exec_flow_compute(arena, &s->code, cfg, seed % 4 == 0);
+        struct lane_liveness *liveness = lane_liveness_compute(arena, &s->code, cfg, flow);
+        const struct lifetimes *l = lifetimes_compute(arena, &s->code, cfg, liveness, NULL);
+        struct births births;
+        memset(&births, 0xff, sizeof births);
+        set_random(m, s);
+        for (u32 step = 0, at = 0, next; step < STEPS && at < s->code.count; step++, at = next) {
+            const u64 exec = exec_of(m) & ((1u << LANES) - 1);
+            check_reads(m, &s->insts[at], step, &births, l, counts);
+            next = run_one(m, at);
+            note_writes(m, &s->insts[at], at, step, exec, &births);
+        }
+        arena_destroy(arena);
+    }
+    assert_true(counts[0] > 100000 && counts[1] > 100000 && counts[2] > 10000);
     free(s);
     free(m);
 }
@@ -371,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dead_is_dead),
         cmocka_unit_test(regions),
+        cmocka_unit_test(no_value_lives_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,10 +265,11 @@ static void failures(void **state)
 
 static void mechanisms(void **state)
 {
-    static const char *const list[] = {"uniform",     "uniform:design=srf", "darsie",
-                                       "dac_ideal",   "filter_cache",       "fetch_locality",
-                                       "waits",       "block_sync",         "redundancy:check=true",
-                                       "class_cycles"};
+    static const char *const list[] = {
+        "uniform",      "uniform:design=srf",  "darsie",
+        "dac_ideal",    "filter_cache",        "fetch_locality",
+        "waits",        "block_sync",          "redundancy:check=true",
+        "class_cycles", "lifetimes:check=true"};
     for (u32 i = 0; i < ARRAY_LEN(list); i++)
         expect_same(&(struct how){.machine = "gtx1080ti",
                                   .settings = "gpu.cores=5",

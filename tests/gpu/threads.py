@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 CASES = ("^(machine|uniform|filter_cache|fetch_locality|darsie|dac_ideal|block_sync|redundancy|waits|"
-         "class_cycles|together|core-order|order|demo|cuda|launches|object|outside-object|raw|faults|"
+         "class_cycles|lifetimes|together|core-order|order|demo|cuda|launches|object|outside-object|raw|faults|"
          "deadlock|spin|trace|interval|annotate|energy|warned|rates|miaow-core|turns|counters|other-cache)")
 tree, build, *counts = sys.argv[1:]
 golden = [sys.executable, str(pathlib.Path(tree) / "scripts/golden")]

@@ -100,7 +100,7 @@ static bool simulate(struct trial *t, struct hd_device *device, const struct pro
 
 /* ---- mechanisms ---- */
 
-/* `plain`: only what it says of cores, without mechanisms and time. */
+/* `plain`: only what it says of cores and code, without mechanisms and time. */
 static struct hd_device *open_set(const char *set, bool plain)
 {
     struct hd_error error = {0};
@@ -109,7 +109,7 @@ static struct hd_device *open_set(const char *set, bool plain)
     bool good = hd_config_set(config, "gpu.cores=2", &error) &&
                 hd_config_set(config, "timing.max_cycles=3000000", &error);
     for (char *word; good && (word = strtok_r(NULL, "+", &rest));)
-        if (!plain || strncmp(word, "core.", 5) == 0)
+        if (!plain || strncmp(word, "core.", 5) == 0 || strncmp(word, "ptx.", 4) == 0)
             good = word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, &error)
                                                     : hd_config_mechanism(config, word, &error);
     good = good && (!plain || hd_config_set(config, "timing.functional=true", &error));
@@ -291,7 +291,7 @@ static int try_seeds(u64 first, u64 count)
     return failures != 0;
 }
 
-static int try_sets(u64 first, u64 count, char **sets, unsigned set_count)
+static int try_sets(u64 first, u64 count, bool alike, char **sets, unsigned set_count)
 {
     struct trial t = {.count = set_count};
     unsigned failures = 0;
@@ -299,7 +299,7 @@ static int try_sets(u64 first, u64 count, char **sets, unsigned set_count)
     for (unsigned i = 0; i < set_count; i++)
         t.sets[i] = sets[i];
     for (u64 seed = first; seed < first + count && failures < 3; seed++)
-        failures += try_seed(&t, seed, true);
+        failures += try_seed(&t, seed, alike);
     printf("random: %llu programs from %llu in %u sets, %u failures; %.1f %% skipped, %llu "
            "compared\n",
            (unsigned long long)count, (unsigned long long)first, set_count, failures,
@@ -322,12 +322,14 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strncmp(argv[1], "--ptx", 5) == 0)
         return print(argv[2], strcmp(argv[1], "--ptx-alike") == 0);
-    if (argc >= 5 && strcmp(argv[1], "--alike") == 0)
-        return try_sets(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), argv + 4,
+    const bool alike = argc >= 5 && strcmp(argv[1], "--alike") == 0;
+    if (alike || (argc >= 5 && strcmp(argv[1], "--any") == 0))
+        return try_sets(strtoull(argv[2], NULL, 0), strtoull(argv[3], NULL, 0), alike, argv + 4,
                         (unsigned)argc - 4);
     if (argc != 3) {
-        fprintf(stderr, "usage: random FIRST COUNT | random --alike FIRST COUNT SET... | random "
-                        "--ptx|--ptx-alike SEED\n");
+        fprintf(stderr,
+                "usage: random FIRST COUNT | random --alike|--any FIRST COUNT SET... | random "
+                "--ptx|--ptx-alike SEED\n");
         return 2;
     }
     return try_seeds(strtoull(argv[1], NULL, 0), strtoull(argv[2], NULL, 0));

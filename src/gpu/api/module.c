@@ -1,5 +1,6 @@
 /* Modules of the public API: loading and unloading, their variables, kernels and listings. */
 #include "gpu/module/module.h"
+#include "analysis/lifetimes.h"
 #include "gpu/api/api.h"
 
 #include <inttypes.h>
@@ -246,6 +247,18 @@ char *hd_module_marks(struct hd_module *module, const char *kernel, const struct
         .warp_size = module->device->core->warp_size,
     };
     return program_listing(module->program, &options);
+}
+
+char *hd_module_lifetimes(struct hd_module *module, const char *kernel, uint32_t limit,
+                          struct hd_error *error)
+{
+    if (!module) {
+        api_null(error, "hd_module_lifetimes");
+        return NULL;
+    }
+    if (kernel && !hd_kernel_find(module, kernel, error))
+        return NULL;
+    return lifetimes_listing(module->program, kernel, limit ? limit : LIFE_LIMIT);
 }
 
 void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info)

@@ -7,7 +7,10 @@
  *
  *  R1  A base is a multiple of its group's alignment.
  *  R2  Single registers prefer holes beside occupied ones, so that aligned pairs stay free.
+ *  R3  With kinds, groups of the other kind count neither as neighbours nor as members of the class:
+ *      their registers are different ones anyway.
  */
+#include "analysis/lifetimes.h"
 #include "isa/ptx/regalloc.h"
 #include <stdlib.h>
 
@@ -17,6 +20,8 @@
 struct coloring {
     struct graph *g;
     bool masks;
+    const u8 *kinds; /* by group: whether it is long-lived; NULL: that does not matter */
+    u8 kind;
     u32 limit;    /* registers now */
     u32 reserved; /* lowest registers, which are reserved */
     u32 *order;   /* groups, first to be coloured first */
@@ -28,9 +33,17 @@ struct coloring {
     f64 *price;
 };
 
-static bool in_class(const struct coloring *c, const struct group *group)
+/* Whether a group is of the kind that is coloured (R3). */
+static bool in_kind(const struct coloring *c, u32 group)
 {
-    return group->count && group->is_mask == c->masks && group->members[0] != 0;
+    return !c->kinds || c->kinds[group] == c->kind;
+}
+
+static bool in_class(const struct coloring *c, u32 which)
+{
+    const struct group *group = &c->g->groups[which];
+    return group->count && group->is_mask == c->masks && group->members[0] != 0 &&
+           in_kind(c, which);
 }
 
 /* The places of a group that a neighbour of `words` can block. */
@@ -55,8 +68,10 @@ static void count_degrees(struct coloring *c)
         u32 degree = 0;
         for (u32 m = 0; m < group->count; m++) {
             const struct node *node = &g->nodes[group->members[m]];
-            for (u32 k = 0; k < node->neighbour_count; k++)
-                degree += blocks(group, g->nodes[node->neighbours[k]].words);
+            for (u32 k = 0; k < node->neighbour_count; k++) {
+                const struct node *other = &g->nodes[node->neighbours[k]];
+                degree += in_kind(c, other->group) ? blocks(group, other->words) : 0;
+            }
         }
         c->degree[c->list[i]] = degree;
         c->removed[c->list[i]] = 0;
@@ -72,7 +87,7 @@ static void remove_group(struct coloring *c, u32 which, u32 *stack, u32 *depth)
         for (u32 k = 0; k < node->neighbour_count; k++) {
             u32 other = g->nodes[node->neighbours[k]].group;
             const struct group *group = &g->groups[other];
-            if (c->removed[other] || other == which)
+            if (c->removed[other] || other == which || !in_kind(c, other))
                 continue;
             u32 room = places(c, group), before = c->degree[other];
             c->degree[other] -= blocks(group, node->words);
@@ -122,7 +137,7 @@ static void order_by_definition(struct coloring *c)
             for (u32 w = 0; w < refs.read_count + refs.write_count; w++) {
                 u32 n = w < refs.read_count ? refs.reads[w] : refs.writes[w - refs.read_count];
                 u32 which = g->nodes[n].group;
-                if (!in_class(c, &g->groups[which]) || c->removed[which])
+                if (!in_class(c, which) || c->removed[which])
                     continue;
                 c->removed[which] = 1;
                 c->order[done++] = which;
@@ -287,7 +302,7 @@ static void prepare(struct coloring *c)
     c->removed = arena_array(g->arena, u8, n);
     c->price = arena_array(g->arena, f64, n);
     for (u32 i = 0; i < g->group_count; i++) {
-        if (!in_class(c, &g->groups[i]))
+        if (!in_class(c, i))
             continue;
         c->list[c->count] = c->by_cost[c->count] = i;
         c->price[i] = group_price(g, &g->groups[i]);
@@ -310,6 +325,22 @@ static u32 colors_used(const struct coloring *c)
     return used;
 }
 
+/* Colours with as few registers as possible, from `lowest` to `limit`. */
+static bool color_with(struct coloring *c, u32 lowest, u32 limit, u32 *used)
+{
+    for (c->limit = MIN(lowest, limit); c->limit <= limit; c->limit++) {
+        order_by_removal(c);
+        if (!select_colors(c, NULL)) {
+            order_by_definition(c);
+            if (!select_colors(c, NULL))
+                continue;
+        }
+        *used = colors_used(c);
+        return true;
+    }
+    return false;
+}
+
 bool graph_color(struct graph *g, bool masks, u32 limit, u32 *used, u8 *spill)
 {
     struct coloring c = {.g = g, .masks = masks};
@@ -317,16 +348,8 @@ bool graph_color(struct graph *g, bool masks, u32 limit, u32 *used, u8 *spill)
     prepare(&c);
     u32 lowest = masks ? g->max_masks : g->max_live;
     limit = MIN(limit, COLORS_MAX - 32u);
-    for (c.limit = MIN(lowest, limit); c.limit <= limit; c.limit++) {
-        order_by_removal(&c);
-        if (!select_colors(&c, NULL)) {
-            order_by_definition(&c);
-            if (!select_colors(&c, NULL))
-                continue;
-        }
-        *used = colors_used(&c);
+    if (color_with(&c, lowest, limit, used))
         return true;
-    }
     if (!spill)
         return false;
     c.limit = limit;
@@ -336,4 +359,38 @@ bool graph_color(struct graph *g, bool masks, u32 limit, u32 *used, u8 *spill)
     mark_spills(&c, failed, spill);
     free(failed);
     return false;
+}
+
+/* ---- kinds ---- */
+
+/* The analysis keeps a number for each register and block. */
+#define KINDS_MAX (1u << 25)
+
+/* By group: whether a value in it may live longer than the limit. NULL: the code is too large. */
+static u8 *find_kinds(struct graph *g, u32 life_limit)
+{
+    const struct code *code = &g->code;
+    if ((u64)code->vectors * MAX(g->cfg->count, code->count / 16) > KINDS_MAX)
+        return NULL;
+    const struct lifetimes *l = lifetimes_compute(g->arena, code, g->cfg, NULL, NULL);
+    u8 *kinds = arena_array(g->arena, u8, g->group_count + 1);
+    for (u32 n = 0; n < code->vectors; n++)
+        if (l->longest[n] > life_limit)
+            kinds[g->nodes[n].group] = 1;
+    return kinds;
+}
+
+bool graph_color_kinds(struct graph *g, u32 limit, u32 life_limit, u32 *used)
+{
+    const u8 *kinds = find_kinds(g, life_limit);
+    u32 first = g->reserve_first;
+    limit = MIN(limit, COLORS_MAX - 32u);
+    for (u32 kind = 2; kinds && kind-- > 0;) {
+        struct coloring c = {.g = g, .kinds = kinds, .kind = (u8)kind, .reserved = first};
+        prepare(&c);
+        if (!color_with(&c, first, limit, &first))
+            return false;
+    }
+    *used = first;
+    return kinds;
 }

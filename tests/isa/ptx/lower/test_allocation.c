@@ -6,6 +6,7 @@
  * must find, in its physical registers, the tag of the virtual register the line names. No
  * liveness, webs or interference of the compiler's are used. Spill code and copies move tags.
  */
+#include "analysis/lifetimes.h"
 #include "isa/ptx/ptx.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -286,9 +287,10 @@ static void walk(const struct program *p, struct generator *g, struct thread *t)
     }
 }
 
-static struct program *compile(const char *text, u32 limit, bool optimize)
+static struct program *compile_kinds(const char *text, u32 limit, bool optimize, u32 life_limit)
 {
-    struct ptx_params params = {.optimize = optimize, .max_registers = limit};
+    struct ptx_params params = {
+        .optimize = optimize, .max_registers = limit, .life_limit = life_limit};
     struct error error = {0};
     struct program *p = ptx_compile(text, strlen(text), "random.ptx", &params,
                                     &(struct ptx_target){.address_bits = 64}, &error);
@@ -300,14 +302,19 @@ static struct program *compile(const char *text, u32 limit, bool optimize)
     return p;
 }
 
-static void check_random(u32 limit, u32 programs, u32 blocks)
+static struct program *compile(const char *text, u32 limit, bool optimize)
+{
+    return compile_kinds(text, limit, optimize, 0);
+}
+
+static void check_random(u32 limit, u32 programs, u32 blocks, u32 life_limit)
 {
     struct generator *g = malloc(sizeof *g);
     struct thread *t = malloc(sizeof *t);
     u32 spilled = 0;
     for (u32 seed = 1; seed <= programs; seed++) {
         generate(g, seed * 7919, 1 + seed % blocks);
-        struct program *p = compile(g->text, limit, false);
+        struct program *p = compile_kinds(g->text, limit, false, life_limit);
         const struct function *f = &p->functions[0];
         assert_true(f->registers <= limit);
         assert_true(f->frame_bytes <= SLOTS * 4);
@@ -327,13 +334,57 @@ static void check_random(u32 limit, u32 programs, u32 blocks)
 static void values_keep_apart(void **state)
 {
     (void)state;
-    check_random(255, 150, 14);
+    check_random(255, 150, 14, 0);
 }
 
 static void values_keep_apart_when_spilled(void **state)
 {
     (void)state;
-    check_random(16, 150, 14);
+    check_random(16, 150, 14, 0);
+}
+
+/* With separate registers for short-lived and long-lived values. */
+static void kinds_keep_apart(void **state)
+{
+    (void)state;
+    check_random(255, 150, 14, 3);
+    check_random(255, 50, 14, 10);
+    check_random(16, 100, 14, 5);
+}
+
+/* Two long-lived values (an address, which is a pair, and %a) and a chain of short-lived ones, of which
+ * two are live at a time. */
+static void kinds_are_counted(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) {\n"
+        ".reg .b32 %a, %s<9>; .reg .b64 %d;\n"
+        "ld.param.u64 %d, [p];\nmov.u32 %a, 7;\n"
+        "mov.u32 %s1, %tid.x;\nadd.u32 %s2, %s1, 1;\nmul.lo.u32 %s3, %s1, %s2;\n"
+        "add.u32 %s4, %s2, %s3;\nmul.lo.u32 %s5, %s3, %s4;\nadd.u32 %s6, %s4, %s5;\n"
+        "add.u32 %s7, %s6, %a;\nst.global.u32 [%d], %s7;\nret;\n}\n";
+    static const struct {
+        u32 life_limit, registers, short_registers, mixed;
+    } cases[] = {
+        {0, 5, 0, 0}, /* without kinds: what is mixed depends on the allocation */
+        {3, 5, 2, 0},
+        {100, 5, 5, 0}, /* all are short-lived */
+    };
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        struct program *p = compile_kinds(text, 255, false, cases[i].life_limit);
+        struct arena *arena = arena_create();
+        const struct code code = code_of(p, &p->functions[0]);
+        const struct life_counts n = lifetimes_count(lifetimes_of(arena, p, &p->functions[0]),
+                                                     &code, i ? cases[i].life_limit : 3);
+        assert_int_equal(n.registers, cases[i].registers);
+        if (i) {
+            assert_int_equal(n.short_registers, cases[i].short_registers);
+            assert_int_equal(n.mixed, cases[i].mixed);
+        }
+        arena_destroy(arena);
+        program_destroy(p);
+    }
 }
 
 /* The same programs must also pass the checks when simplified. */
@@ -429,6 +480,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_keep_apart),
         cmocka_unit_test(values_keep_apart_when_spilled),
+        cmocka_unit_test(kinds_keep_apart),
+        cmocka_unit_test(kinds_are_counted),
         cmocka_unit_test(simplified_code_is_valid),
         cmocka_unit_test(long_functions_compile),
         cmocka_unit_test(blocks_of_stated_size_fit),
