@@ -174,9 +174,10 @@ static void draw_histogram(FILE *to, const struct chips_facts *facts,
     fprintf(to, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n", LEFT, WIDTH,
             HEIGHT, HEIGHT);
     fprintf(to, "<text x=\"%d\" y=\"16\" text-anchor=\"end\">%.0f</text>\n", LEFT - 6, most);
-    for (f64 tick = low; tick < high + step / 2; tick += step)
+    const u32 ticks = (u32)lround((high - low) / step);
+    for (u32 i = 0; i <= ticks; i++)
         fprintf(to, "<text text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">%.4g</text>\n",
-                LEFT + (tick - low) / (high - low) * (WIDTH - LEFT), HEIGHT + 14, tick);
+                LEFT + (f64)i / ticks * (WIDTH - LEFT), HEIGHT + 14, low + i * step);
     fprintf(to, "<text x=\"%d\" y=\"%d\">", LEFT, HEIGHT + 30);
     page_element(to, "", what->unit, "</text>\n</svg>\n</figure>\n");
 }

@@ -55,10 +55,12 @@ static void draw_systematic(struct chip_source *source, u32 number)
 static f32 *make_map(const struct chip_source *source, struct arena *arena)
 {
     f32 *map = arena_array(arena, f32, MAP_SIDE * MAP_SIDE);
-    for (u32 i = 0; i < MAP_SIDE * MAP_SIDE; i++)
-        map[i] = (f32)(source->model.vth_systematic *
-                       field_at(source->thresholds, (i % MAP_SIDE + 0.5) / MAP_SIDE,
-                                (f64)(i / MAP_SIDE + 0.5) / MAP_SIDE));
+    for (u32 row = 0; row < MAP_SIDE; row++)
+        for (u32 column = 0; column < MAP_SIDE; column++)
+            map[row * MAP_SIDE + column] =
+                (f32)(source->model.vth_systematic * field_at(source->thresholds,
+                                                              (column + 0.5) / MAP_SIDE,
+                                                              (row + 0.5) / MAP_SIDE));
     return map;
 }
 

@@ -77,6 +77,7 @@ u16 class_limit(const struct chip_core *core, const struct file_plan *plan,
                 const struct class_rule *rule, enum part_kind kind)
 {
     u32 parts = class_parts(plan, rule, kind);
+    assert(parts > 0);
     u16 *delays = checked(malloc(parts * sizeof *delays));
     class_delays(core, plan, rule, kind, delays);
     qsort(delays, parts, sizeof *delays, by_size);

@@ -70,7 +70,8 @@ static bool check_facts(const struct chips_reader *reader, struct error *error)
     struct error why = {0};
     if (plan->words > 1024 || plan->banks > 4096 || plan->entries > 65536 || plan->lanes > 1024 ||
         plan->check_bits > CELLS_PER_WORD || !plan->words ||
-        (u64)plan->banks * plan->entries * plan->words > 1u << 20 || !facts->count)
+        (u64)plan->banks * plan->entries * plan->words > 1u << 20 || !facts->count ||
+        facts->count > 1u << 20)
         return damaged(reader, "the sizes in its table facts are impossible", error);
     if (!file_plan_make(&again, plan->cores, file_plan_words(plan), plan->banks,
                         plan->words * CELLS_PER_WORD, plan->lanes, &why) ||
@@ -138,33 +139,6 @@ const struct chips_facts *chips_facts(const struct chips_reader *reader)
 
 /* ---- chips ---- */
 
-/* Finds the row of a chip; sqlite3_reset ends it. */
-static bool find_chip(struct chips_reader *reader, u32 number, struct error *error)
-{
-    if (number >= reader->facts.count)
-        return error_set(error, ERROR_NOT_FOUND, reader->path,
-                         "there is no chip %u: expected 0 to %u", number, reader->facts.count - 1);
-    sqlite3_bind_int64(reader->chip, 1, number);
-    if (sqlite3_step(reader->chip) == SQLITE_ROW)
-        return true;
-    sqlite3_reset(reader->chip);
-    return damaged(reader, "a chip is missing", error);
-}
-
-bool chips_numbers(struct chips_reader *reader, u32 number, struct chip_numbers *numbers,
-                   struct error *error)
-{
-    if (!find_chip(reader, number, error))
-        return false;
-    int at = 3;
-#define TAKE(column, field) \
-    numbers->field = (__typeof__(numbers->field))sqlite3_column_double(reader->chip, at++);
-    CHIP_NUMBERS(TAKE)
-#undef TAKE
-    sqlite3_reset(reader->chip);
-    return true;
-}
-
 static bool digest_fits(struct row_digest *digest, sqlite3_stmt *row, int at)
 {
     char text[SHA256_TEXT];
@@ -177,6 +151,56 @@ static void digest_blob(struct row_digest *digest, sqlite3_stmt *row, int at)
 {
     const void *data = sqlite3_column_blob(row, at);
     row_digest_add(digest, data ? data : "", (u64)sqlite3_column_bytes(row, at));
+}
+
+/* Columns of a chip's row. */
+enum {
+    FLOOR,
+    MAP,
+    CHIP_DIGEST,
+    NUMBERS /* and all that follow */
+};
+
+static bool chip_fits(const struct chips_reader *reader, u32 number)
+{
+    struct row_digest digest;
+    f64 value = sqlite3_column_double(reader->chip, FLOOR);
+    row_digest_start(&digest, number, reader->facts.plan.cores);
+    row_digest_add(&digest, &value, sizeof value);
+    for (int at = NUMBERS; at < sqlite3_column_count(reader->chip); at++) {
+        value = sqlite3_column_double(reader->chip, at);
+        row_digest_add(&digest, &value, sizeof value);
+    }
+    digest_blob(&digest, reader->chip, MAP);
+    return digest_fits(&digest, reader->chip, CHIP_DIGEST);
+}
+
+/* Finds the row of a chip; sqlite3_reset ends it. */
+static bool find_chip(struct chips_reader *reader, u32 number, struct error *error)
+{
+    if (number >= reader->facts.count)
+        return error_set(error, ERROR_NOT_FOUND, reader->path,
+                         "there is no chip %u: expected 0 to %u", number, reader->facts.count - 1);
+    sqlite3_bind_int64(reader->chip, 1, number);
+    bool found = sqlite3_step(reader->chip) == SQLITE_ROW;
+    if (found && chip_fits(reader, number))
+        return true;
+    sqlite3_reset(reader->chip);
+    return damaged(reader, found ? "a chip does not match its digest" : "a chip is missing", error);
+}
+
+bool chips_numbers(struct chips_reader *reader, u32 number, struct chip_numbers *numbers,
+                   struct error *error)
+{
+    if (!find_chip(reader, number, error))
+        return false;
+    int at = NUMBERS;
+#define TAKE(column, field) \
+    numbers->field = (__typeof__(numbers->field))sqlite3_column_double(reader->chip, at++);
+    CHIP_NUMBERS(TAKE)
+#undef TAKE
+    sqlite3_reset(reader->chip);
+    return true;
 }
 
 /* A blob of exactly so many bytes, in `arena`; NULL: it has another size. */
@@ -259,19 +283,13 @@ struct chip *chips_load(struct chips_reader *reader, u32 number, struct arena *a
     if (!find_chip(reader, number, error))
         return NULL;
     struct chip *chip = arena_new(arena, struct chip);
-    struct row_digest digest;
     size_t bytes = sizeof *chip->map * MAP_SIDE * MAP_SIDE;
     chip->plan = reader->facts.plan;
     chip->number = number;
-    chip->floor = sqlite3_column_double(reader->chip, 0);
+    chip->floor = sqlite3_column_double(reader->chip, FLOOR);
     chip->cores = arena_array(arena, struct chip_core, chip->plan.cores);
-    chip->map = take_blob(arena, reader->chip, 1, bytes);
-    row_digest_start(&digest, number, chip->plan.cores);
-    row_digest_add(&digest, &chip->floor, sizeof chip->floor);
-    digest_blob(&digest, reader->chip, 1);
-    bool ok = chip->map && digest_fits(&digest, reader->chip, 2);
+    chip->map = take_blob(arena, reader->chip, MAP, bytes);
     sqlite3_reset(reader->chip);
-    if (!ok)
-        damaged(reader, "a chip does not match its digest", error);
+    bool ok = chip->map || damaged(reader, "a map has the wrong size", error);
     return ok && load_cores(reader, chip, arena, error) ? chip : NULL;
 }

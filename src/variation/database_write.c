@@ -226,15 +226,19 @@ bool chips_add(struct chips_writer *writer, const struct chip *chip,
 {
     struct row_digest digest;
     int at = 1;
+    row_digest_start(&digest, chip->number, chip->plan.cores);
+    row_digest_add(&digest, &chip->floor, sizeof chip->floor);
     sqlite3_bind_int64(writer->chip, at++, chip->number);
     sqlite3_bind_double(writer->chip, at++, chip->floor);
-#define BIND(column, field) sqlite3_bind_double(writer->chip, at++, numbers->field);
+    f64 value;
+#define BIND(column, field)                         \
+    value = numbers->field;                         \
+    sqlite3_bind_double(writer->chip, at++, value); \
+    row_digest_add(&digest, &value, sizeof value);
     CHIP_NUMBERS(BIND)
 #undef BIND
     size_t bytes = sizeof *chip->map * MAP_SIDE * MAP_SIDE;
     sqlite3_bind_blob(writer->chip, at++, chip->map, (int)bytes, SQLITE_STATIC);
-    row_digest_start(&digest, chip->number, chip->plan.cores);
-    row_digest_add(&digest, &chip->floor, sizeof chip->floor);
     row_digest_add(&digest, chip->map, bytes);
     digest_of(&digest, writer->chip, at);
     bool ok = put(writer, writer->chip, error);

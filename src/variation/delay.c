@@ -85,7 +85,7 @@ static void find_masses(struct current_masses *masses, const struct normal_rule 
     f64 sum = 0;
     for (u32 i = 0; i < NORMAL_NODES; i++)
         for (u32 l = 0; l < LENGTHS; l++) {
-            f64 z = 0.8 * ((f64)l - LENGTHS / 2), weight = rule->weight[i] * exp(-z * z / 2);
+            f64 z = 0.8 * (l - 0.5 * (LENGTHS - 1)), weight = rule->weight[i] * exp(-z * z / 2);
             f64 at = (1 / slowness[i] / (1 + z * leff) - least) / masses->step;
             u32 k = (u32)fmin(at, CURRENTS - 2);
             masses->mass[k] += weight * (1 - (at - k));

@@ -74,7 +74,7 @@ void normal_rule_make(struct normal_rule *rule)
 {
     f64 step = 0.4, sum = 0;
     for (u32 i = 0; i < NORMAL_NODES; i++) {
-        f64 z = step * ((f64)i - (NORMAL_NODES - 1) / 2);
+        f64 z = step * (i - 0.5 * (NORMAL_NODES - 1));
         rule->at[i] = z;
         sum += rule->weight[i] = exp(-z * z / 2);
     }

@@ -144,13 +144,13 @@ u32 file_plan_check_bits(const struct file_plan *plan)
 struct chip_place file_place(const struct file_plan *plan, const struct variation *variation,
                              u32 core, u32 bank, u32 entry, u32 word)
 {
-    u32 columns = file_plan_columns(plan), side = (u32)ceil(sqrt(plan->cores));
+    const u32 columns = file_plan_columns(plan), side = (u32)ceil(sqrt(plan->cores));
+    const u32 rows = plan->banks / columns * plan->entries,
+              row = bank / columns * plan->entries + entry;
+    const u32 column = bank % columns * plan->words + word, tile = core / side;
     f64 feature = variation->nm * 1e-6 / sqrt(variation->chip_mm2); /* in chip widths */
-    f64 word_width = CELLS_PER_WORD * cell_width_f * feature;
-    f64 width = columns * plan->words * word_width;
-    f64 height = plan->banks / columns * plan->entries * cell_height_f * feature;
-    f64 x = (core % side + 0.5) / side - width / 2, y = (core / side + 0.5) / side - height / 2;
-    x += ((bank % columns) * plan->words + word + 0.5) * word_width;
-    y += ((bank / columns) * plan->entries + entry + 0.5) * cell_height_f * feature;
-    return (struct chip_place){x, y};
+    f64 width = CELLS_PER_WORD * cell_width_f * feature, height = cell_height_f * feature;
+    f64 x = (core % side + 0.5) / side, y = (tile + 0.5) / side; /* the middle of the tile */
+    return (struct chip_place){x + (column + 0.5 - columns * plan->words * 0.5) * width,
+                               y + (row + 0.5 - rows * 0.5) * height};
 }

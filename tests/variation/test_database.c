@@ -174,6 +174,8 @@ static void damage_is_noticed(void **state)
     change_is_noticed("UPDATE cores SET delays = x'00' WHERE chip = 1", "digest");
     change_is_noticed("UPDATE cores SET threshold = 9 WHERE chip = 1", "digest");
     change_is_noticed("UPDATE chips SET floor = 0.1 WHERE chip = 1", "digest");
+    change_is_noticed("UPDATE chips SET frequency = 1 WHERE chip = 1", "digest");
+    change_is_noticed("UPDATE facts SET value = 1 << 40 WHERE name = 'chips'", "impossible");
     change_is_noticed("UPDATE cores SET core = 1 - core + 10 WHERE chip = 1;"
                       "UPDATE cores SET core = core - 10 WHERE chip = 1",
                       "digest"); /* cores exchanged */

@@ -115,15 +115,16 @@ static void same_seed_same_bytes(void **state)
     memcpy(kept, fields[3], POINTS * sizeof *kept);
     draw_all(0.5);
     assert_memory_equal(kept, fields[3], POINTS * sizeof *kept);
-    assert_true(memcmp(kept, fields[5], POINTS * sizeof *kept) != 0);
+    assert_true(kept[0] != fields[5][0]); /* the next draw is another */
     free(kept);
 }
 
 static void between_points(void **state)
 {
     f32 *field = fields[0];
-    for (u32 p = 0; p < POINTS; p++) /* a plane: interpolation is exact */
-        field[p] = (f32)(p % FIELD_SIDE) + 2 * (f32)(p / FIELD_SIDE);
+    for (u32 y = 0; y < FIELD_SIDE; y++) /* a plane: interpolation is exact */
+        for (u32 x = 0; x < FIELD_SIDE; x++)
+            field[y * FIELD_SIDE + x] = (f32)x + 2 * (f32)y;
     f64 at = 100.25 / FIELD_SIDE, down = 7.75 / FIELD_SIDE;
     assert_float_equal(field_at(field, at, down), 99.75 + 2 * 7.25, 1e-4);
     assert_float_equal(field_at(field, 0, 0), 0, 1e-4);
