@@ -1,0 +1,100 @@
+/*
+ * Process variation: how the transistors of a register file differ.
+ *
+ * Threshold voltage and channel length of a transistor are their nominal value plus a systematic
+ * part, a Gaussian field over the chip (field.h), plus a random part, independent for every
+ * transistor: VARIUS (Sarangi et al., "VARIUS: A model of process variation and resulting timing
+ * errors for microarchitects", IEEE Trans. Semiconductor Manufacturing 21(1), 2008). The random part
+ * of the length is relative to its local mean, so that a systematic length is a factor of every
+ * delay; VARIUS adds both, which differs by the product of two small deviations.
+ *
+ * docs/variation.md has the equations, and the source of each constant.
+ */
+#ifndef VARIATION_VARIATION_H
+#define VARIATION_VARIATION_H
+
+#include "base/error.h"
+
+enum {
+    CELLS_PER_WORD = 32, /* a word: one lane's part of a register */
+    MOST_CORES = 1024
+};
+
+/* Constants of a technology. */
+struct variation_node {
+    u32 nm;
+    f64 volts;                 /* nominal supply */
+    f64 threshold;             /* volts, nominal */
+    f64 vth_sigma, leff_sigma; /* sigma/mu in total */
+    const char *source;
+};
+
+/* The node of that feature size; NULL: there is none. */
+const struct variation_node *variation_node(u32 nm);
+/* All nodes, largest first. */
+const struct variation_node *variation_nodes(u32 *count);
+
+/* What chips are drawn from. */
+struct variation {
+    u32 nm;
+    f64 volts;                 /* supply at which delays are taken */
+    f64 nominal;               /* supply at which thresholds are given */
+    f64 threshold;             /* volts */
+    f64 vth_sigma, leff_sigma; /* sigma/mu in total */
+    f64 random, systematic;    /* their ratio */
+    bool of_variance;          /* the ratio is of variances; else of sigmas */
+    f64 range;                 /* phi: distance beyond which nothing correlates, in chip widths */
+    f64 leff_correlation;      /* of the systematic parts of length and threshold: 0 to 1 */
+    f64 celsius;
+    f64 chip_mm2;
+};
+
+/* The default of a node, at its nominal supply. */
+void variation_default(struct variation *variation, const struct variation_node *node);
+/* Whether all values make sense. `place` is used in messages. */
+bool variation_check(const struct variation *variation, const char *place, struct error *error);
+/* "1:4" */
+bool variation_ratio(struct variation *variation, const char *text, struct error *error);
+
+/* The parts of a total sigma. */
+struct sigma_parts {
+    f64 random, systematic;
+};
+struct sigma_parts variation_parts(const struct variation *variation, f64 total);
+
+/* A register file as cells, from a machine's configuration. */
+struct file_plan {
+    u32 cores, banks;
+    u32 entries;    /* of a bank */
+    u32 words;      /* of an entry, each of one lane */
+    u32 lanes;      /* of a vector register */
+    u32 check_bits; /* of an entry; 0: check bits are no part of the study */
+};
+
+/* `registers` counts 32-bit registers of a core; a bank of 0 bits is as wide as a vector register. */
+bool file_plan_make(struct file_plan *plan, u32 cores, u32 registers, u32 banks, u32 bank_bits,
+                    u32 lanes, struct error *error);
+/* Check bits of a SEC-DED code over an entry. */
+u32 file_plan_check_bits(const struct file_plan *plan);
+/* Banks that hold one vector register side by side. */
+static inline u32 file_plan_columns(const struct file_plan *plan)
+{
+    return plan->words < plan->lanes ? plan->lanes / plan->words : 1;
+}
+static inline u32 file_plan_words(const struct file_plan *plan)
+{
+    return plan->banks * plan->entries * plan->words;
+}
+static inline u32 file_plan_cells(const struct file_plan *plan)
+{
+    return plan->banks * plan->entries * (plan->words * CELLS_PER_WORD + plan->check_bits);
+}
+
+/* Where a word lies, in chip widths. */
+struct chip_place {
+    f64 x, y;
+};
+struct chip_place file_place(const struct file_plan *plan, const struct variation *variation,
+                             u32 core, u32 bank, u32 entry, u32 word);
+
+#endif
