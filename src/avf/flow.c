@@ -320,6 +320,26 @@ struct source_bits {
     u64 any[3];
 };
 
+/* Comparisons of words, as need_compare in needs.c: they are needed in all these lanes. */
+static void find_compared(const struct inst *inst, const struct kept_values *values, lane_set lanes,
+                          struct source_bits *bits)
+{
+    const u32 *const x = values->rows[0], *const y = values->rows[1];
+    const bool equality = inst->key == CMP_EQ || inst->key == CMP_NE;
+    u32 any = 0;
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const u32 differ =
+            (x ? x[lane] : (u32)values->constant[0]) ^ (y ? y[lane] : (u32)values->constant[1]);
+        const u32 highest = differ ? 1u << (31 - __builtin_clz(differ)) : 1;
+        const u32 need = equality && differ ? highest : ~(highest - 1);
+        bits->words[0][0][lane] = bits->words[1][0][lane] = need;
+        any |= need;
+    }
+    bits->any[0] = bits->any[1] = any;
+    bits->any[2] = ~0ull;
+}
+
 static void find_bits(const struct avf *a, const struct avf_entry *e, lane_set lanes,
                       struct source_bits *bits)
 {
@@ -328,6 +348,10 @@ static void find_bits(const struct avf *a, const struct avf_entry *e, lane_set l
     const struct kept_values values = kept_values_of(a, e, inst, plan);
     struct lane_need last = {0}, now = {0};
     bool known = false;
+    if (plan->need.rule == NEED_COMPARE && plan->need.width == 32) {
+        find_compared(inst, &values, lanes, bits);
+        return;
+    }
     for (u32 k = 0; k < 3; k++)
         bits->any[k] = 0;
     for (lane_set set = lanes; set; set &= set - 1) {

@@ -50,7 +50,7 @@ static void spread(struct tracked *t, u32 row)
     u32 *const ends = &t->ends[(size_t)row * t->lanes];
     if (!r->even)
         return;
-    for (u32 lane = 0; lane < t->lanes; lane++) {
+    for (u32 lane = 0; r->some && lane < t->lanes; lane++) {
         need[lane] = r->even_need;
         ends[lane] = r->even_ends;
     }
@@ -106,18 +106,29 @@ static void decide(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
     t->rows[row].unsure &= ~lanes;
 }
 
-/* One cell needs more bits. */
-static void need_cell(struct tracked *t, u32 row, u32 lane, u32 bits, u32 cycle)
+/* Cells need more bits: those of each, or the same of all. Returns the lanes that do. */
+static lane_set need_cells(struct tracked *t, u32 row, lane_set lanes, const u32 *each, u32 same,
+                           u32 cycle)
 {
     struct tracked_row *r = &t->rows[row];
-    u32 *const need = &t->need[(size_t)row * t->lanes + lane];
-    u32 *const ends = &t->ends[(size_t)row * t->lanes + lane];
-    const bool more = r->some >> lane & 1;
-    const u32 old = more ? *need : 0;
-    *ends = (more ? *ends : 0) + ones(bits & ~old) * cycle;
-    *need = old | bits;
-    r->some |= 1ull << lane;
-    r->full |= (lane_set)(*need == ~0u) << lane;
+    u32 *const need = &t->need[(size_t)row * t->lanes];
+    u32 *const ends = &t->ends[(size_t)row * t->lanes];
+    const lane_set some = r->some;
+    lane_set full = 0, changed = 0;
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set), bits = each ? each[lane] : same;
+        const bool more = some >> lane & 1;
+        const u32 old = more ? need[lane] : 0, fresh = bits & ~old;
+        if (!fresh)
+            continue;
+        ends[lane] = (more ? ends[lane] : 0) + (fresh == ~0u ? 32 : ones(fresh)) * cycle;
+        need[lane] = old | fresh;
+        changed |= set & -set;
+        full |= need[lane] == ~0u ? set & -set : 0;
+    }
+    r->some |= changed;
+    r->full |= full;
+    return changed;
 }
 
 void tracked_need_more(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure,
@@ -139,8 +150,7 @@ void tracked_need_more(struct tracked *t, u32 row, lane_set lanes, u32 bits, lan
         return;
     }
     spread(t, row);
-    for (lane_set set = fresh; set; set &= set - 1)
-        need_cell(t, row, first_lane(set), bits, cycle);
+    need_cells(t, row, fresh, NULL, bits, cycle);
 }
 
 void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bits, lane_set unsure,
@@ -152,14 +162,10 @@ void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bi
         certain |= bits[first_lane(set)] == ~0u ? set & -set : 0;
     if (certain)
         decide(t, row, certain, cycle);
-    for (lane_set set = lanes & ~r->full; set; set &= set - 1) {
-        const u32 lane = first_lane(set);
-        if (!(bits[lane] & ~tracked_bits(t, row, lane)))
-            continue;
-        spread(t, row);
-        need_cell(t, row, lane, bits[lane], cycle);
-        r->unsure |= unsure & 1ull << lane;
-    }
+    if (!(lanes & ~r->full))
+        return;
+    spread(t, row);
+    r->unsure |= unsure & need_cells(t, row, lanes & ~r->full, bits, 0, cycle);
 }
 
 struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle)

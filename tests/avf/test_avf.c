@@ -44,6 +44,9 @@ static void shifts_and_narrow_stores(void **state)
     struct rig *rig = run(" shl.b32 %r1, %t, 4; st.global.u8 [%p], %r1;");
     EXPECT(rig, {0, 3, 2 * WORD}, {1, 2, 4 * WARP}, {2, 3, 8 * WARP});
     rig_close(rig);
+    rig = run(" st.global.u16 [%p], %t;");
+    EXPECT(rig, {0, 2, 2 * WORD}, {1, 2, 16 * WARP});
+    rig_close(rig);
     rig = run(" cvt.u16.u32 %h0, %t; cvt.u32.u16 %r1, %h0; st.global.u32 [%p], %r1;");
     EXPECT(rig, {0, 4, 2 * WORD}, {1, 2, 16 * WARP}, {2, 3, 16 * WARP}, {3, 4, WORD});
     rig_close(rig);
@@ -116,6 +119,12 @@ static void comparisons_and_guards(void **state)
     const struct value q = {3, 7, WARP};
     assert_true(time_between(rig, &q));
     assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, &q, 1));
+    rig_close(rig);
+    /* a predicate that is written in some lanes: the others keep what they have */
+    rig = run(" setp.lt.u32 %q0, %t, 16; setp.lt.u32 %q1, %t, 8; @%q1 setp.lt.u32 %q0, %t, 4; "
+              "mul.lo.u32 %r5, %t, %t; mul.lo.u32 %r5, %r5, %r5; @%q0 st.global.u32 [%p], %t;");
+    const struct value predicates[] = {{2, 7, WARP - 8}, {4, 7, 8}, {3, 4, WARP}};
+    assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, predicates, ARRAY_LEN(predicates)));
     rig_close(rig);
     /* nothing needs what the guard decides */
     rig = run(" setp.lt.u32 %q0, %t, 16; @%q0 add.u32 %r1, %t, 1; st.global.u32 [%p], %t;");
