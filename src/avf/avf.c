@@ -14,11 +14,11 @@
  * for the cycles in which the instruction occupies the unit's entry. In a pipelined unit every stage
  * holds the same share, so this is also the share of its pipeline registers.
  *
- * Seams: fetched, issued, collecting, collected, view, retired, block, settle; of caches and requests to the L2:
- * cache_event, packet, reply, l2_request, l2_event, launch_done (reads.c).
+ * Seams: fetched, issued, collecting, collected, view, retired, block, settle; of caches and
+ * requests to the L2: sent, cache_event, packet, reply, l2_request, l2_event, launch_done (reads.c);
+ * dram, settle_memory (dram.c).
  */
 #include "avf/avf.h"
-#include "analysis/lifetimes.h"
 #include <stdlib.h>
 
 #define COMPONENT avf
@@ -37,22 +37,32 @@ void avf_count_vector(struct avf *a, const struct ended *ended, u32 writer, u32 
                       bool written)
 {
     struct avf_stats *s = a->stats;
-    u64 *const values[LIFE_CLASSES] = {&s->values_1,  &s->values_2,  &s->values_5,   &s->values_10,
-                                       &s->values_20, &s->values_50, &s->values_more};
-    u64 *const ace[LIFE_CLASSES] = {&s->ace_1,  &s->ace_2,  &s->ace_5,   &s->ace_10,
-                                    &s->ace_20, &s->ace_50, &s->ace_more};
     const u32 life = ended->last - number, i = life_class(life);
     s->vector_ace += ended->ace;
     if (written) {
         s->values++;
-        *(ended->was_read ? values[i] : &s->values_unread) += 1;
+        *(ended->was_read ? &a->lives[i] : &s->values_unread) += 1;
         s->values_read += ended->was_read;
         s->values_short += ended->was_read && life <= LIFE_LIMIT;
     }
-    *(writer == NO_INST ? &s->ace_initial : ace[i]) += ended->ace;
+    *(writer == NO_INST ? &s->ace_initial : &a->life_ace[i]) += ended->ace;
     s->ace_long += writer == NO_INST || life > LIFE_LIMIT ? ended->ace : 0;
     if (writer != NO_INST)
         core_inst_profile(a->core, writer)->ace += ended->ace;
+}
+
+static void count_lifetimes(struct avf *a)
+{
+    struct avf_stats *s = a->stats;
+    u64 *const values[LIFE_CLASSES] = {&s->values_1,  &s->values_2,  &s->values_5,   &s->values_10,
+                                       &s->values_20, &s->values_50, &s->values_more};
+    u64 *const ace[LIFE_CLASSES] = {&s->ace_1,  &s->ace_2,  &s->ace_5,   &s->ace_10,
+                                    &s->ace_20, &s->ace_50, &s->ace_more};
+    for (u32 i = 0; i < LIFE_CLASSES; i++) {
+        *values[i] += a->lives[i];
+        *ace[i] += a->life_ace[i];
+        a->lives[i] = a->life_ace[i] = 0;
+    }
 }
 
 /* ---- capacities ---- */
@@ -174,10 +184,16 @@ static void back(struct avf *a, const struct avf_entry *e)
     }
 }
 
+/* Warps take the lowest free slots. */
+static u32 slots_of(const struct core *core)
+{
+    return MIN(core_config(core)->core->warps, (u32)CORE_WARPS);
+}
+
 /* The rest of the log begins with what was written before it. */
 static void keep_writers(struct avf *a)
 {
-    for (u32 i = 0; i < CORE_WARPS * a->registers; i++) {
+    for (u32 i = 0; i < slots_of(a->core) * a->registers; i++) {
         struct tracked_row *r = &a->vectors.rows[i];
         if (r->next_known) {
             r->writer = r->next_writer;
@@ -314,6 +330,7 @@ static void settle(void *state, struct core *core, fs now)
     count_resident(a, cycles);
     if (!a->resident || core_exec(core)->stopped)
         pass(a, a->count, (u32)cycles);
+    count_lifetimes(a);
 }
 
 /* ---- launches ---- */
@@ -330,6 +347,7 @@ static void begin(struct avf *a, struct core *core)
 {
     const struct exec *exec = core_exec(core);
     const struct program *program = exec->image->program;
+    const u32 warps = slots_of(core);
     free_launch(a);
     a->core = core;
     a->insts = program->insts;
@@ -341,12 +359,12 @@ static void begin(struct avf *a, struct core *core)
     a->shared_words = (exec->shared_bytes + 3) / 4;
     a->plan = checked(calloc(program->inst_count, sizeof *a->plan));
     for (u32 i = 0; i < program->inst_count; i++)
-        flow_plan(&a->plan[i], &program->insts[i]);
-    tracked_create(&a->vectors, CORE_WARPS * a->registers, a->warp_size);
-    tracked_create(&a->words, CORE_WARPS * a->scalars, 1);
+        flow_plan(a, i);
+    tracked_create(&a->vectors, warps * a->registers, a->warp_size);
+    tracked_create(&a->words, warps * a->scalars, 1);
     tracked_create(&a->shared, MIN(CORE_BLOCKS, core_config(core)->core->blocks) * a->shared_words,
                    1);
-    tracked_create(&a->active, CORE_WARPS * a->chunks, 1);
+    tracked_create(&a->active, warps * a->chunks, 1);
     memset(a->arrived, 0, sizeof a->arrived);
     memset(a->entry_of, 0xff, sizeof a->entry_of);
     a->count = a->pool_used = a->from = 0;
@@ -377,7 +395,11 @@ static void launch_done(void *const *states, u32 count, struct exec *exec)
     lines_count(&d->l2, d->base + cycles);
     const struct l2_params *l2 = memory_system_l2(d->system);
     const u64 used = core_has_common_stages(first->core) ? cycles : 0;
+    first->stats->dram_held += d->l2.counts.brought_held;
+    first->stats->dram_ace += d->l2.counts.brought_ace;
+    first->stats->dram_undecided += d->l2.counts.brought_undecided;
     COUNT_CACHE(first->stats, l2, &d->l2, used);
+    dram_reset(d);
     first->stats->l2_waits_all +=
         used * memory_system_slices(d->system) * l2->mshrs * (u64)l2->merges;
     d->base += cycles;
@@ -420,12 +442,15 @@ static void create_memory(void *memory, struct memory_system *system, u32 partit
     if (!d->l2.places && l2->enabled)
         lines_create(&d->l2, (u64)memory_system_slices(system) * d->slice_places, l2->line_bytes,
                      SPARE);
+    if (!d->waiters && d->l2.places)
+        dram_create_waiters(d);
 }
 
 static void destroy_device(void *device)
 {
     struct avf_device *d = device;
     lines_destroy(&d->l2);
+    dram_destroy_waiters(d);
     free(d->cores);
     free(d->seen);
 }
@@ -458,13 +483,19 @@ const struct mechanism avf_mechanism = {
     .device_size = sizeof(struct avf_device),
     .destroy_device = destroy_device,
     .one_thread = true, /* what the L2 holds is needed if a core needs it */
-    .optional = 1u << SEAM_PACKET | 1u << SEAM_REPLY | 1u << SEAM_FETCHED | 1u << SEAM_COLLECTING,
-    .memory_size = sizeof(struct mechanism_state),
+    .no_operands = true,
+    .optional = 1u << SEAM_PACKET | 1u << SEAM_REPLY | 1u << SEAM_FETCHED | 1u << SEAM_COLLECTING |
+                1u << SEAM_SENT,
+    .optional_dram = true,
+    .memory_size = sizeof(struct avf_memory),
     .create_memory = create_memory,
     .l2_request = reads_l2_request,
     .l2_reply = reads_l2_reply,
     .l2_event = reads_l2_event,
+    .dram = dram_hook,
+    .settle_memory = dram_settle,
     .cache_event = reads_cache_event,
+    .sent = reads_sent,
     .packet = reads_packet,
     .reply = reads_reply,
     .launch_done = launch_done,

@@ -7,7 +7,8 @@
  *     flow.c    one instruction, backwards: from its results to its sources
  *     front.c   instruction buffers, PCs, active lanes, divergence stacks, collectors
  *     lines.c, reads.c    caches and the requests to them (lines.h)
- *     packets.c    requests on their way: MSHRs, network, queues
+ *     packets.c    requests on their way: load/store unit, MSHRs, network, queues
+ *     dram.c    requests in DRAM
  *     avf.c     the observer: fills the log, runs passes, counts
  *
  * Passes. When the log is full, it is analysed from its end. What comes after the end is not known:
@@ -25,6 +26,7 @@
 #ifndef AVF_AVF_H
 #define AVF_AVF_H
 
+#include "analysis/lifetimes.h"
 #include "avf/lines.h"
 #include "avf/needs.h"
 
@@ -50,7 +52,8 @@ struct avf_entry {
     u8 kind, slot, pipe;
     u8 place;               /* of its block */
     bool open;              /* it is in flight */
-    bool addressed;         /* the lanes' addresses are in the pool */
+    bool addressed;         /* the lanes' addresses are in the pool, */
+    bool strided;           /* as first address and stride of each group of STRIDE_LANES */
     u16 interval;           /* for which it takes its unit */
     u16 bytes;              /* that a lane moves to or from memory */
     u32 inst;               /* or the block's place */
@@ -60,6 +63,7 @@ struct avf_entry {
     u32 collecting;         /* it may be in its collector's operands from here, */
     u32 collected;          /* until here; 0: it has none */
     u32 acted;              /* memory has been accessed */
+    u32 sent;               /* it has left the head of the load/store unit; 0: it was never there */
     u32 written;            /* results are in their registers */
     u32 values;             /* the first word in the pool */
     u32 reads;              /* the first of the lines that it has read, or NOTHING */
@@ -71,11 +75,14 @@ struct avf_entry {
 /*
  * 32-bit cells, in rows of `lanes`: registers have one for each lane; scalars, predicates and shared
  * memory have rows of one. A bit is needed if its value is read by an instruction that needs it
- * before it is overwritten.
+ * before it is overwritten. Most instructions need the same bits in all their lanes, so that the
+ * cells of most rows are alike: `even` rows do not touch their cells.
  */
 struct tracked_row {
-    lane_set some;   /* cells with needed bits; `ends` counts for these, */
-    lane_set full;   /* and `need`, unless all bits are */
+    lane_set some; /* cells with needed bits; `ends` counts for these, */
+    lane_set full; /* and `need`, unless all bits are */
+    bool even;     /* both are the same in all cells of `some`, and are here: */
+    u32 even_need, even_ends;
     lane_set unsure; /* cells some of whose bits may be needed only because the log ends */
     lane_set live;   /* cells that are read before they are overwritten */
     u32 since;       /* `live_cycles` are counted up to here (backwards) */
@@ -111,7 +118,10 @@ struct avf_inst {
     bool scalar; /* of the warp, not of lanes */
     bool kills;  /* its results overwrite what was there: their place is known */
     u8 operands; /* vector registers that it reads */
+    u8 sources;  /* bits of `src`: registers, masks and scalars */
     u8 writes;   /* operands */
+    u16 bits;    /* of the instruction word */
+    u64 all[4];  /* bits of each source, if all bits of the results are needed; not with `values` */
     struct operand to[INST_REFS];
 };
 
@@ -148,8 +158,9 @@ struct avf {
     /* of a pass */
     bool accounting;
     u32 source_bits; /* needed, of the vector registers that an instruction reads */
-    u64 alive;       /* slots, at this point of the log */
-    u64 block_alive; /* places */
+    u64 lives[LIFE_CLASSES], life_ace[LIFE_CLASSES]; /* values and their ACE time, by lifetime */
+    u64 alive;                                       /* slots, at this point of the log */
+    u64 block_alive;                                 /* places */
 };
 
 /* log.c */
@@ -169,9 +180,22 @@ void tracked_reset(struct tracked *t, u32 first, u32 count, bool dead, u32 last)
 /* Accounting begins here: what is needed is needed up to this cycle. */
 void tracked_mark(struct tracked *t, u32 first, u32 count, u32 cycle);
 /* Lanes of a row are read. */
-void tracked_read(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number);
+void tracked_read_more(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number);
+static inline void tracked_read(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number)
+{
+    if (!t->rows[row].live || lanes & ~t->rows[row].live)
+        tracked_read_more(t, row, lanes, cycle, number);
+}
 /* Bits of them are needed, the same of all lanes; `unsure`: of these perhaps not. */
-void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure, u32 cycle);
+void tracked_need_more(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure,
+                       u32 cycle);
+static inline void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits,
+                                lane_set unsure, u32 cycle)
+{
+    const struct tracked_row *r = &t->rows[row];
+    if (lanes & (~r->full | (r->unsure & ~unsure))) /* otherwise it is known */
+        tracked_need_more(t, row, lanes, bits, unsure, cycle);
+}
 /* The same with bits for each lane. */
 void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bits, lane_set unsure,
                        u32 cycle);
@@ -186,11 +210,13 @@ static inline u32 tracked_bits(const struct tracked *t, u32 row, u32 lane)
     const struct tracked_row *r = &t->rows[row];
     if (r->full >> lane & 1)
         return ~0u;
-    return r->some >> lane & 1 ? t->need[(size_t)row * t->lanes + lane] : 0;
+    if (!(r->some >> lane & 1))
+        return 0;
+    return r->even ? r->even_need : t->need[(size_t)row * t->lanes + lane];
 }
 
 /* flow.c */
-void flow_plan(struct avf_inst *plan, const struct inst *inst);
+void flow_plan(struct avf *a, u32 inst);
 void flow_back(struct avf *a, const struct avf_entry *e);
 void flow_count_sources(struct avf *a, const u32 *bits, lane_set lanes);
 /* What registers of these slots hold is older than this point of the log: their warps start
@@ -200,6 +226,15 @@ static inline u32 avf_cycles(const struct avf *a, u32 cycle) /* since `from` */
 {
     const i32 cycles = (i32)(cycle - a->from);
     return cycles > 0 ? (u32)cycles : 0;
+}
+
+/* The address that a lane of an entry has accessed, lower 32 bits. */
+static inline u32 avf_address(const struct avf *a, const struct avf_entry *e, u32 element, u32 lane)
+{
+    const u32 *const at = a->pool + e->values, group = lane / STRIDE_LANES;
+    if (!e->strided)
+        return at[element * a->warp_size + lane];
+    return at[group] + lane % STRIDE_LANES * at[a->warp_size / STRIDE_LANES + group];
 }
 
 /* shared.c */
@@ -239,11 +274,37 @@ void packets_returned(struct avf *a, struct avf_fetch *fetch, const struct packe
 /* All reads of a fetch are decided. */
 void packets_resolved(struct avf *a, const struct avf_fetch *fetch);
 void packets_count(struct avf *a, u64 cycles);
+/* Transactions in the load/store unit's queues: a read has come to the tags, of which `need` is
+ * known; a packet leaves the core. */
+void packets_queued(struct avf *a, u32 cycles, const struct byte_need *need);
+void packets_sent(struct avf *a, struct avf_fetch *fetch, const struct packet *packet, u64 now);
+/* An accounted access that is needed in these lanes. */
+void packets_access(struct avf *a, const struct avf_entry *e, lane_set ace, lane_set unsure);
+
+/* dram.c: requests in DRAM, and the reads that wait for them. */
+struct avf_memory {
+    MECHANISM_STATE(avf);
+    u64 counted; /* DRAM cycles */
+};
+void dram_create_waiters(struct avf_device *d);
+void dram_destroy_waiters(struct avf_device *d);
+void dram_reset(struct avf_device *d);
+/* A read misses: it waits for an MSHR; `fetch` NOTHING: it is needed. */
+void dram_wait(struct avf_device *d, u32 slice, const struct cache_event *event);
+/* The MSHR's line has arrived; `place`: in the L2, or NOTHING. */
+void dram_filled(struct avf_device *d, u32 slice, u32 place, const struct cache_event *event,
+                 u64 now);
+bool dram_hook(void *memory, u32 channel, struct dram_hooks *hooks);
+void dram_settle(void *memory, fs now);
 
 /* reads.c: the seams, and: */
 void reads_cache_event(void *state, struct core *core, enum packet_client which,
                        const struct cache_event *event);
+void reads_sent(void *state, struct core *core, struct inflight *inflight, u32 request);
 void reads_packet(void *state, struct core *core, struct packet *packet);
+/* A fetch has read from a line of the L2. */
+void reads_add_part(struct avf_device *d, struct avf_fetch *fetch, u64 line, u32 stay, u32 sectors,
+                    u64 now);
 void reads_reply(void *state, struct core *core, const struct packet *packet);
 void reads_l2_request(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
 void reads_l2_reply(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);

@@ -23,8 +23,29 @@
 
 /* ---- plans ---- */
 
-void flow_plan(struct avf_inst *plan, const struct inst *inst)
+static u64 constant_bits(const struct avf *a, struct operand o)
 {
+    const u32 *at = core_exec(a->core)->image->constants + (size_t)o.index * a->warp_size;
+    return at[0] | (o.count == 2 ? (u64)at[a->warp_size] << 32 : 0);
+}
+
+/* Bits of the sources, if all bits of the results are needed; where a rule looks at no value. */
+static void plan_sources(const struct avf *a, struct avf_inst *plan, const struct inst *inst)
+{
+    struct lane_need lane = {.result = {~0ull, ~0ull}};
+    for (u32 k = 0; k < 3; k++)
+        if (inst->src[k].kind == OPERAND_CONST)
+            lane.value[k] = constant_bits(a, inst->src[k]);
+    need_sources(inst, plan->need, &lane);
+    for (u32 k = 0; k < ARRAY_LEN(plan->all); k++)
+        plan->all[k] = k < 3 ? lane.source[k] : ~0ull;
+}
+
+void flow_plan(struct avf *a, u32 number)
+{
+    const struct program *program = core_exec(a->core)->image->program;
+    const struct inst *inst = &program->insts[number];
+    struct avf_inst *plan = &a->plan[number];
     const u32 flags = op_info[inst->op].flags;
     const bool relative = inst->op == OP_movrel_dst || inst->op == OP_movrel_both ||
                           inst->op == OP_smovrel_dst_b32 || inst->op == OP_smovrel_dst_b64;
@@ -37,9 +58,20 @@ void flow_plan(struct avf_inst *plan, const struct inst *inst)
     plan->scalar = flags & OPF_SCALAR;
     plan->kills = !relative && !stack;
     plan->writes = (u8)inst_writes(inst, plan->to);
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
-        plan->operands += inst->src[k].kind == OPERAND_VECTOR ? inst->src[k].count : 0;
+    plan->bits = (u16)(8 * (program_offset(program, number + 1) - program_offset(program, number)));
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+        const u32 kind = inst->src[k].kind;
+        plan->operands += kind == OPERAND_VECTOR ? inst->src[k].count : 0;
+        if (kind == OPERAND_VECTOR || kind == OPERAND_MASK || kind == OPERAND_SCALAR)
+            plan->sources |= 1u << k;
+    }
+    plan_sources(a, plan, inst);
 }
+
+/* Sources that are registers, masks or scalars. */
+#define EACH_SOURCE(k, plan)                                            \
+    for (u32 left_ = (plan)->sources, k = first_bit(left_ | 16); left_; \
+         left_ &= left_ - 1, k = first_bit(left_ | 16))
 
 /* ---- places ---- */
 
@@ -226,10 +258,11 @@ static void need_same(struct avf *a, const struct avf_entry *e, struct operand o
                        unsure == lanes, e);
     } else if (o.kind == OPERAND_VECTOR) {
         const u32 first = vector_at(a, e->slot, o.index);
+        const u32 lane_count = lanes == a->vectors.all ? a->warp_size : count_lanes(lanes);
         for (u32 i = 0; i < count; i++) {
             const u32 word = i == 1 && count == 2 ? (u32)(bits >> 32) : (u32)bits;
             tracked_need(&a->vectors, first + i, lanes, word, unsure, cycle);
-            a->source_bits += count_lanes(lanes) * count_lanes(word);
+            a->source_bits += lane_count * (word == ~0u ? 32 : count_lanes(word));
         }
     }
 }
@@ -246,12 +279,6 @@ static u64 result_bits(const struct avf *a, u32 slot, struct operand o, u32 lane
     if (o.count == 2)
         bits |= (u64)tracked_bits(&a->vectors, row + 1, lane) << 32;
     return bits;
-}
-
-static u64 constant_bits(const struct avf *a, struct operand o)
-{
-    const u32 *at = core_exec(a->core)->image->constants + (size_t)o.index * a->warp_size;
-    return at[0] | (o.count == 2 ? (u64)at[a->warp_size] << 32 : 0);
 }
 
 /* Values that a rule looks at: rows of the pool, in the order of the sources, masks as two words. */
@@ -293,6 +320,26 @@ struct source_bits {
     u64 any[3];
 };
 
+/* Comparisons of words, as need_compare in needs.c: they are needed in all these lanes. */
+static void find_compared(const struct inst *inst, const struct kept_values *values, lane_set lanes,
+                          struct source_bits *bits)
+{
+    const u32 *const x = values->rows[0], *const y = values->rows[1];
+    const bool equality = inst->key == CMP_EQ || inst->key == CMP_NE;
+    u32 any = 0;
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const u32 differ =
+            (x ? x[lane] : (u32)values->constant[0]) ^ (y ? y[lane] : (u32)values->constant[1]);
+        const u32 highest = differ ? 1u << (31 - __builtin_clz(differ)) : 1;
+        const u32 need = equality && differ ? highest : ~(highest - 1);
+        bits->words[0][0][lane] = bits->words[1][0][lane] = need;
+        any |= need;
+    }
+    bits->any[0] = bits->any[1] = any;
+    bits->any[2] = ~0ull;
+}
+
 static void find_bits(const struct avf *a, const struct avf_entry *e, lane_set lanes,
                       struct source_bits *bits)
 {
@@ -301,6 +348,10 @@ static void find_bits(const struct avf *a, const struct avf_entry *e, lane_set l
     const struct kept_values values = kept_values_of(a, e, inst, plan);
     struct lane_need last = {0}, now = {0};
     bool known = false;
+    if (plan->need.rule == NEED_COMPARE && plan->need.width == 32) {
+        find_compared(inst, &values, lanes, bits);
+        return;
+    }
     for (u32 k = 0; k < 3; k++)
         bits->any[k] = 0;
     for (lane_set set = lanes; set; set &= set - 1) {
@@ -323,10 +374,71 @@ static void find_bits(const struct avf *a, const struct avf_entry *e, lane_set l
     }
 }
 
+/* Needed bits of a result if they are the same in all these lanes. */
+static bool result_is_alike(const struct avf *a, u32 slot, struct operand o, lane_set lanes)
+{
+    if (o.kind == OPERAND_MASK) {
+        const lane_set bits = mask_bits(a, slot * a->scalars + o.index * a->chunks) & lanes;
+        return !bits || bits == lanes;
+    }
+    const struct tracked_row *r = &a->vectors.rows[vector_at(a, slot, o.index)];
+    for (u32 i = 0; o.kind == OPERAND_VECTOR && i < MIN(o.count, 2u); i++, r++)
+        if (lanes & r->some && lanes & ~r->full && (!r->even || lanes & ~r->some))
+            return false;
+    return true;
+}
+
+static bool value_is_alike(const struct avf *a, const u32 *row, struct operand o, lane_set lanes)
+{
+    if (!row)
+        return true;
+    if (o.kind == OPERAND_MASK) {
+        const lane_set bits = (row[0] | (lane_set)row[1] << 32) & lanes;
+        return !bits || bits == lanes;
+    }
+    const u32 first = first_lane(lanes);
+    for (u32 i = 0; i < o.count; i++, row += a->warp_size)
+        for (lane_set set = lanes; set; set &= set - 1)
+            if (row[first_lane(set)] != row[first])
+                return false;
+    return true;
+}
+
+/* Whether results and values are the same in all these lanes: so are the bits of the sources. */
+static bool lanes_are_alike(const struct avf *a, const struct avf_entry *e, lane_set lanes)
+{
+    const struct inst *inst = &a->insts[e->inst];
+    const struct kept_values values = kept_values_of(a, e, inst, &a->plan[e->inst]);
+    for (u32 k = 0; k < 2; k++)
+        if (!result_is_alike(a, e->slot, inst->dst[k], lanes))
+            return false;
+    for (u32 k = 0; k < 3; k++)
+        if (!value_is_alike(a, values.rows[k], inst->src[k], lanes))
+            return false;
+    return true;
+}
+
+/* The same bits of the sources in all lanes. */
+static void need_alike(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure,
+                       const u64 *bits)
+{
+    const struct inst *inst = &a->insts[e->inst];
+    const struct avf_inst *plan = &a->plan[e->inst];
+    write_results(a, e, plan);
+    EACH_SOURCE(k, plan)
+    need_same(a, e, inst->src[k], lanes, bits[k], unsure);
+}
+
 static void need_each(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure)
 {
     struct source_bits bits;
     const struct inst *inst = &a->insts[e->inst];
+    if (lanes_are_alike(a, e, lanes)) {
+        find_bits(a, e, lanes & -lanes, &bits);
+        const u64 same[4] = {bits.any[0], bits.any[1], bits.any[2], 0};
+        need_alike(a, e, lanes, unsure, same);
+        return;
+    }
     find_bits(a, e, lanes, &bits);
     write_results(a, e, &a->plan[e->inst]);
     for (u32 k = 0; k < 3; k++) {
@@ -341,20 +453,6 @@ static void need_each(struct avf *a, const struct avf_entry *e, lane_set lanes, 
             flow_count_sources(a, bits.words[k][i], lanes);
         }
     }
-}
-
-/* All result bits are needed and the rule looks at no value: all lanes are alike. */
-static void need_alike(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_set unsure)
-{
-    const struct inst *inst = &a->insts[e->inst];
-    struct lane_need lane = {.result = {~0ull, ~0ull}};
-    for (u32 k = 0; k < 3; k++)
-        if (inst->src[k].kind == OPERAND_CONST)
-            lane.value[k] = constant_bits(a, inst->src[k]);
-    need_sources(inst, a->plan[e->inst].need, &lane);
-    write_results(a, e, &a->plan[e->inst]);
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
-        need_same(a, e, inst->src[k], lanes, k < 3 ? lane.source[k] : ~0ull, unsure);
 }
 
 /* ---- kinds of instructions ---- */
@@ -385,7 +483,8 @@ static void back_sink(struct avf *a, const struct avf_entry *e)
     const bool cross = op_info[inst->op].flags & OPF_CROSS;
     const bool followed = shared_is_followed(a, e);
     write_results(a, e, &a->plan[e->inst]);
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++) {
+    EACH_SOURCE(k, &a->plan[e->inst])
+    {
         const bool data = followed && (k == 1 || (k == 2 && inst->op == OP_st2));
         need_same(a, e, inst->src[k],
                   cross  ? e->active
@@ -425,8 +524,8 @@ static void back_scalar(struct avf *a, const struct avf_entry *e, struct needed 
     if (!needed.any)
         return;
     const lane_set unsure = needed.sure ? 0 : a->vectors.all;
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
-        need_same(a, e, inst->src[k], a->vectors.all, bits, unsure);
+    EACH_SOURCE(k, &a->plan[e->inst])
+    need_same(a, e, inst->src[k], a->vectors.all, bits, unsure);
 }
 
 static void back_lanes(struct avf *a, const struct avf_entry *e, struct needed needed)
@@ -447,7 +546,7 @@ static void back_lanes(struct avf *a, const struct avf_entry *e, struct needed n
     } else if (!run) {
         write_results(a, e, plan);
     } else if (plan->need.rule == NEED_ALL || (!plan->values && !(run & ~needed.full))) {
-        need_alike(a, e, run, unsure);
+        need_alike(a, e, run, unsure, plan->all);
     } else {
         need_each(a, e, run, unsure);
     }
@@ -502,6 +601,8 @@ void flow_back(struct avf *a, const struct avf_entry *e)
         a->stats->instructions++;
         a->stats->dead_instructions += dead;
         count_unit(a, e, ace);
+        if (e->sent)
+            packets_access(a, e, ace, plan->sink ? 0 : ace & ~needed.sure);
     }
     a->source_bits = 0;
     if (a->accounting && e->reads != NOTHING)
@@ -517,9 +618,9 @@ void flow_back(struct avf *a, const struct avf_entry *e)
                    dead                        ? FRONT_DEAD
                    : plan->sink || needed.sure ? FRONT_NEEDED
                                                : FRONT_UNDECIDED);
-    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
-        if (inst->src[k].kind == OPERAND_VECTOR)
-            read_vectors(a, e, inst->src[k], e->lanes);
+    EACH_SOURCE(k, plan)
+    if (inst->src[k].kind == OPERAND_VECTOR)
+        read_vectors(a, e, inst->src[k], e->lanes);
 }
 
 void flow_close(struct avf *a, u64 slots, u32 cycle, bool starts)

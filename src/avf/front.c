@@ -57,18 +57,12 @@ void front_start(struct avf *a, u64 slots)
     }
 }
 
-static u32 inst_bits(const struct avf *a, u32 inst)
-{
-    const struct program *program = core_exec(a->core)->image->program;
-    return 8 * (program_offset(program, inst + 1) - program_offset(program, inst));
-}
-
 void front_back(struct avf *a, const struct avf_entry *e, enum front_need need)
 {
     struct avf_stats *s = a->stats;
     if (e->fetched) {
         const u64 cycles = e->issued - e->fetched;
-        const u32 bits = inst_bits(a, e->inst);
+        const u32 bits = a->plan[e->inst].bits;
         const u32 dead = bits >= LONG_BITS ? LONG_DEAD_BITS : SHORT_DEAD_BITS;
         s->buffer_held += cycles * bits;
         s->buffer_ace += cycles * (need == FRONT_DEAD ? dead : bits);

@@ -13,8 +13,8 @@ void lines_create(struct avf_lines *lines, u64 places, u32 line_bytes, u32 spare
     lines->count = lines->free_count = count;
     lines->at = checked(calloc(places, sizeof *lines->at));
     lines->stays = checked(calloc(count, sizeof *lines->stays));
-    lines->last = checked(calloc((size_t)count * line_bytes, sizeof *lines->last));
-    lines->maybe = checked(calloc((size_t)count * line_bytes, sizeof *lines->maybe));
+    lines->last = checked(malloc((size_t)count * line_bytes * sizeof *lines->last));
+    lines->maybe = checked(malloc((size_t)count * line_bytes * sizeof *lines->maybe));
     lines->free = checked(calloc(count, sizeof *lines->free));
     for (u32 i = 0; i < count; i++)
         lines->free[i] = count - 1 - i;
@@ -29,15 +29,6 @@ void lines_destroy(struct avf_lines *lines)
     free(lines->maybe);
     free(lines->free);
     *lines = (struct avf_lines){0};
-}
-
-struct byte_set byte_set_of(u32 sectors)
-{
-    struct byte_set set = {0};
-    for (u32 s = 0; s < LINE_SECTORS; s++)
-        if (sectors >> s & 1)
-            set.words[s / 2] |= 0xffffffffull << 32 * (s % 2);
-    return set;
 }
 
 /* ---- accounting ---- */
@@ -66,25 +57,24 @@ static u32 clean_until(const struct avf_stay *stay, u32 s)
     return stay->back >> s & 1 ? stay->dirty[s] : UINT32_MAX;
 }
 
-/* When each byte of a sector was needed last; with `more`, also perhaps. */
-static void last_needed(const struct avf_lines *lines, u32 index, u32 s, bool more,
-                        u32 times[static SECTOR_BYTES])
+/* Bytes of a sector, from the fill to the last read that needs them, in cycles; with `more`, also
+ * perhaps. *latest: the last read of any byte. */
+static u64 clean_cycles(const struct avf_lines *lines, u32 index, u32 s, bool more, u32 *latest)
 {
     const struct avf_stay *stay = &lines->stays[index];
     const size_t first = (size_t)index * lines->bytes + s * SECTOR_BYTES;
     const u32 *last = &lines->last[first], *maybe = &lines->maybe[first];
     const u32 whole = more ? MAX(stay->whole[s], stay->perhaps[s]) : stay->whole[s];
-    for (u32 b = 0; b < SECTOR_BYTES; b++)
-        times[b] = MAX(whole, more ? MAX(last[b], maybe[b]) : last[b]);
-}
-
-/* Bytes of a sector, from the fill to the last needed read. */
-static u64 clean_cycles(const struct avf_stay *stay, u32 s, const u32 *times)
-{
     const u32 begin = earlier(stay->since[s], stay->dirty[s]), end = clean_until(stay, s);
     u64 sum = 0;
-    for (u32 b = 0; begin && b < SECTOR_BYTES; b++)
-        sum += after(MIN(times[b], end), begin);
+    *latest = MAX(*latest, whole);
+    if (!(stay->picked >> s & 1))
+        return begin ? SECTOR_BYTES * after(MIN(whole, end), begin) : 0;
+    for (u32 b = 0; b < SECTOR_BYTES; b++) {
+        const u32 time = MAX(whole, more ? MAX(last[b], maybe[b]) : last[b]);
+        *latest = MAX(*latest, time);
+        sum += begin ? after(MIN(time, end), begin) : 0;
+    }
     return sum;
 }
 
@@ -101,27 +91,33 @@ static void add_tag(const struct avf_lines *lines, const struct avf_stay *stay, 
     time->lines_undecided = time->lines - after(MIN(sure, end), begin);
 }
 
+/* Whether a sector was filled, and then written: what was not overwritten goes back to memory. */
+static bool filled_and_written(const struct avf_lines *lines, const struct avf_stay *stay)
+{
+    for (u32 s = 0; s < lines->sectors; s++)
+        if (stay->since[s] && stay->dirty[s])
+            return true;
+    return false;
+}
+
 /* What clean sectors were needed for, as far as reads are decided. */
 static struct needed_time needed_time(const struct avf_lines *lines, u32 index)
 {
     const struct avf_stay *stay = &lines->stays[index];
     struct needed_time time = {0};
-    u32 latest = 0, sure = 0, times[SECTOR_BYTES], certain[SECTOR_BYTES];
+    u32 latest = 0, sure = 0;
     for (u32 s = 0; s < lines->sectors; s++) {
         if (!stay->asked[s]) /* never read */
             continue;
-        last_needed(lines, index, s, true, times);
-        last_needed(lines, index, s, false, certain);
-        const u64 all = clean_cycles(stay, s, times);
+        const u64 all = clean_cycles(lines, index, s, true, &latest);
         time.bits += 8 * all;
-        time.bits_undecided += 8 * (all - clean_cycles(stay, s, certain));
-        for (u32 b = 0; b < SECTOR_BYTES; b++) {
-            latest = MAX(latest, times[b]);
-            sure = MAX(sure, certain[b]);
-        }
+        time.bits_undecided += 8 * (all - clean_cycles(lines, index, s, false, &sure));
     }
     if (latest)
         add_tag(lines, stay, latest, sure, &time);
+    const bool kept = filled_and_written(lines, stay);
+    time.brought = latest || kept ? stay->brought : 0;
+    time.brought_undecided = sure || kept ? 0 : time.brought;
     return time;
 }
 
@@ -135,6 +131,8 @@ static void count_needed(struct avf_lines *lines, u32 index)
     lines->counts.lines_ace += time.lines - counted->lines;
     lines->counts.lines_refetched += time.lines - counted->lines;
     lines->counts.lines_undecided += time.lines_undecided - counted->lines_undecided;
+    lines->counts.brought_ace += time.brought - counted->brought;
+    lines->counts.brought_undecided += time.brought_undecided - counted->brought_undecided;
     *counted = time;
 }
 
@@ -160,25 +158,38 @@ static void count_until(struct avf_lines *lines, struct avf_stay *stay, u32 now,
     stay->counted = now;
 }
 
-/* Tells the fetch of each sector which of its bytes were needed. */
+/* Bytes of a sector that have a time. */
+static u64 bytes_noted(const struct avf_stay *stay, u32 s, u32 whole, const u32 *times)
+{
+    u64 set = 0;
+    if (whole)
+        return 0xffffffff;
+    for (u32 b = 0; stay->picked >> s & 1 && b < SECTOR_BYTES; b++)
+        set |= (u64)(times[b] != 0) << b;
+    return set;
+}
+
+/* Tells the fetches of its sectors which of their bytes were needed; most lines have one. */
 static void tell_fetches(const struct avf_lines *lines, u32 index)
 {
     const struct avf_stay *stay = &lines->stays[index];
+    struct byte_need need = {0};
+    u32 sectors = 0;
     for (u32 s = 0; s < lines->sectors; s++) {
         const u32 first = s * SECTOR_BYTES;
-        const u32 *last = &lines->last[(size_t)index * lines->bytes + first];
-        const u32 *maybe = &lines->maybe[(size_t)index * lines->bytes + first];
-        u64 sure = 0, perhaps = 0;
+        const size_t at = (size_t)index * lines->bytes + first;
         if (stay->fetch[s] == NOTHING)
             continue;
-        for (u32 b = 0; b < SECTOR_BYTES; b++) {
-            sure |= (u64)(stay->whole[s] || last[b]) << b;
-            perhaps |= (u64)(stay->perhaps[s] || maybe[b]) << b;
-        }
-        struct byte_need need = {0};
-        need.sure.words[first / 64] = sure << first % 64;
-        need.maybe.words[first / 64] = perhaps << first % 64;
-        lines->decided(lines->user, stay->fetch[s], &need);
+        need.sure.words[first / 64] |= bytes_noted(stay, s, stay->whole[s], &lines->last[at])
+                                       << first % 64;
+        need.maybe.words[first / 64] |= bytes_noted(stay, s, stay->perhaps[s], &lines->maybe[at])
+                                        << first % 64;
+        sectors++;
+        if (s + 1 < lines->sectors && stay->fetch[s + 1] == stay->fetch[s])
+            continue;
+        lines->decided(lines->user, stay->fetch[s], &need, sectors);
+        need = (struct byte_need){0};
+        sectors = 0;
     }
 }
 
@@ -220,8 +231,6 @@ static struct avf_stay *stay_at(struct avf_lines *lines, u32 place, u64 cycle)
         struct avf_stay *stay = &lines->stays[index];
         *stay = (struct avf_stay){.began = cycle, .era = stay->era};
         memset(stay->fetch, 0xff, sizeof stay->fetch);
-        memset(&lines->last[(size_t)index * lines->bytes], 0, lines->bytes * sizeof(u32));
-        memset(&lines->maybe[(size_t)index * lines->bytes], 0, lines->bytes * sizeof(u32));
     }
     return &lines->stays[lines->at[place]];
 }
@@ -237,7 +246,7 @@ void lines_filled(struct avf_lines *lines, u32 place, u32 sectors, u32 fetch, u6
         stay->since[s] = stay->since[s] ? stay->since[s] : now;
         if (stay->fetch[s] != NOTHING) {
             struct byte_need need = {.maybe = byte_set_of(1u << s)};
-            lines->decided(lines->user, stay->fetch[s], &need);
+            lines->decided(lines->user, stay->fetch[s], &need, 1);
         }
         stay->fetch[s] = fetch;
     }
@@ -273,6 +282,23 @@ u32 lines_read(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle)
     return index;
 }
 
+void lines_brought(struct avf_lines *lines, u32 place, u32 cycles)
+{
+    lines->stays[lines->at[place]].brought += cycles;
+    lines->counts.brought_held += cycles;
+}
+
+void lines_needed(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle)
+{
+    struct avf_stay *stay = &lines->stays[lines->at[place]];
+    const u32 now = time_in(stay, cycle);
+    for (; sectors; sectors &= sectors - 1) {
+        const u32 s = first_bit(sectors);
+        stay->asked[s] = now;
+        stay->whole[s] = MAX(stay->whole[s], now);
+    }
+}
+
 void lines_left(struct avf_lines *lines, u32 place, u32 back, u64 cycle)
 {
     const u32 index = place < lines->places ? lines->at[place] : NOTHING;
@@ -286,17 +312,33 @@ void lines_left(struct avf_lines *lines, u32 place, u32 back, u64 cycle)
         account(lines, index);
 }
 
-/* Most reads need all bytes of a sector. */
-static void note_needed(const struct avf_lines *lines, const struct byte_set *need, u32 *bytes,
-                        u32 *whole, u32 now)
+/* The times of a sector's bytes; they have none before. */
+static void pick(const struct avf_lines *lines, u32 index, u32 s)
 {
-    for (u32 s = 0; s < lines->sectors; s++, bytes += SECTOR_BYTES) {
+    const size_t first = (size_t)index * lines->bytes + s * SECTOR_BYTES;
+    struct avf_stay *stay = &lines->stays[index];
+    if (stay->picked >> s & 1)
+        return;
+    stay->picked |= 1u << s;
+    memset(&lines->last[first], 0, SECTOR_BYTES * sizeof *lines->last);
+    memset(&lines->maybe[first], 0, SECTOR_BYTES * sizeof *lines->maybe);
+}
+
+/* Most reads need all bytes of a sector. `times`: of the line's bytes; `whole`: of all of a sector. */
+static void note_needed(const struct avf_lines *lines, u32 index, const struct byte_set *need,
+                        u32 *times, u32 *whole, u32 now)
+{
+    for (u32 s = 0; s < lines->sectors; s++) {
         u32 set = (u32)(need->words[s / 2] >> 32 * (s % 2));
-        if (set == ~0u)
+        u32 *const bytes = &times[(size_t)index * lines->bytes + s * SECTOR_BYTES];
+        if (!set)
+            continue;
+        if (set == ~0u) {
             whole[s] = MAX(whole[s], now);
-        else
-            for (; set; set &= set - 1)
-                bytes[first_bit(set)] = MAX(bytes[first_bit(set)], now);
+            continue;
+        }
+        for (pick(lines, index, s); set; set &= set - 1)
+            bytes[first_bit(set)] = MAX(bytes[first_bit(set)], now);
     }
 }
 
@@ -307,9 +349,8 @@ void lines_decide(struct avf_lines *lines, u32 index, u32 era, const struct byte
     if (stay->era != era || !stay->reads)
         return;
     const u32 now = time_in(stay, cycle);
-    note_needed(lines, &need->sure, &lines->last[(size_t)index * lines->bytes], stay->whole, now);
-    note_needed(lines, &need->maybe, &lines->maybe[(size_t)index * lines->bytes], stay->perhaps,
-                now);
+    note_needed(lines, index, &need->sure, lines->last, stay->whole, now);
+    note_needed(lines, index, &need->maybe, lines->maybe, stay->perhaps, now);
     if (!--stay->reads && stay->left)
         account(lines, index);
 }

@@ -68,7 +68,14 @@ static inline bool byte_set_has(const struct byte_set *set, u32 byte)
     return set->words[byte / 64] >> byte % 64 & 1;
 }
 /* All bytes of sectors. */
-struct byte_set byte_set_of(u32 sectors);
+static inline struct byte_set byte_set_of(u32 sectors)
+{
+    struct byte_set set;
+    for (u32 i = 0; i < ARRAY_LEN(set.words); i++, sectors >>= 2)
+        set.words[i] =
+            (sectors & 1) * 0xffffffffull | (u64)(sectors >> 1 & 1) * (0xffffffffull << 32);
+    return set;
+}
 
 /* Needed bytes; `maybe`: perhaps only because the log ends. */
 struct byte_need {
@@ -79,19 +86,22 @@ struct byte_need {
 struct line_counts {
     u64 lines_held, lines_ace, lines_refetched, lines_undecided;
     u64 bits_held, bits_ace, bits_undecided;
+    u64 brought_held, brought_ace, brought_undecided; /* lines_brought */
 };
 
 /* Bits and lines times cycles, from the fill to needed reads. */
 struct needed_time {
-    u64 bits, bits_undecided, lines, lines_undecided;
+    u64 bits, bits_undecided, lines, lines_undecided, brought, brought_undecided;
 };
 
 struct avf_stay {
-    u64 began; /* cycle */
-    u32 era;   /* changes when the record is used again */
-    u32 reads; /* not decided */
-    u32 left;  /* when the line left; 0: it is here */
-    u32 back;  /* sectors that count as needed since they are dirty: they were written back */
+    u64 began;   /* cycle */
+    u32 era;     /* changes when the record is used again */
+    u32 reads;   /* not decided */
+    u32 left;    /* when the line left; 0: it is here */
+    u32 back;    /* sectors that count as needed since they are dirty: they were written back */
+    u32 brought; /* time of the requests that have filled it */
+    u32 picked;  /* sectors of which single bytes were needed: `last` and `maybe` are valid */
     u32 since[LINE_SECTORS], dirty[LINE_SECTORS]; /* filled; written first */
     u32 asked[LINE_SECTORS];                      /* read last, needed or not */
     u32 fetch[LINE_SECTORS];                      /* that has filled it */
@@ -109,8 +119,8 @@ struct avf_lines {
     u32 *last, *maybe; /* the same for single bytes */
     u32 *free, free_count, count;
     struct line_counts counts;
-    /* A stay is over: the bytes of a sector that are needed. */
-    void (*decided)(void *user, u32 fetch, const struct byte_need *need);
+    /* A stay is over: the bytes that are needed of a number of sectors that a fetch has brought. */
+    void (*decided)(void *user, u32 fetch, const struct byte_need *need, u32 sectors);
     void *user;
 };
 
@@ -125,6 +135,11 @@ void lines_written(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 void lines_present(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* A read, which may be decided later (lines_decide): returns its stay; NOTHING: there is no such line. */
 u32 lines_read(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
+/* The request that has filled the line took this long: it is needed if a byte of the line is, or if
+ * a sector that it has filled is written and goes back to memory. */
+void lines_brought(struct avf_lines *lines, u32 place, u32 cycles);
+/* A read of a line that is here, all of which is needed. */
+void lines_needed(struct avf_lines *lines, u32 place, u32 sectors, u64 cycle);
 /* The line leaves; sectors `back` are written to memory. */
 void lines_left(struct avf_lines *lines, u32 place, u32 back, u64 cycle);
 /* A read of a stay, in a cycle, has been decided. */
@@ -145,7 +160,7 @@ struct avf_fetch {
     /* on its way (packets.c) */
     u64 missed, arrived; /* when its MSHR was taken, 0: it has none; and when it came to the L2 */
     bool waits;          /* in the L2, for DRAM */
-    u32 mshr_cycles, request_cycles, reply_cycles, wait_cycles;
+    u32 mshr_cycles, queue_cycles, request_cycles, reply_cycles, wait_cycles;
     u32 reply_bits; /* data of all replies; a longer line takes several, */
     u64 reply_data; /* and the same times the cycles for which they were on their way */
     u32 parts;
@@ -162,6 +177,7 @@ struct avf_read {
     u32 stay, era; /* or NOTHING, and */
     u32 fetch;
     u32 next;   /* of the same instruction */
+    u32 queued; /* cycles from the head of the load/store unit to the tags */
     u8 cache;   /* enum packet_client, of the stay */
     bool whole; /* bytes are not known: all of the sectors */
 };
@@ -172,9 +188,18 @@ struct avf_requests {
     u32 read_count, read_free, read_fresh; /* a list of free ones; from here on, none was used */
     struct avf_fetch *fetches;
     u32 fetch_count, fetch_free, fetch_fresh;
-    u32 *of[CLIENTS];      /* by client and tag: the fetch, */
+    u32 *sent;        /* by transaction: when it left the head of the load/store unit; 0: not */
+    u32 *of[CLIENTS]; /* by client and tag: the fetch, */
     u64 *replied[CLIENTS]; /* and when its reply left the L2 */
     u32 tags[CLIENTS];
+};
+
+/* A read that waits in the L2 for its line. */
+struct avf_waiter {
+    u32 core, fetch; /* NOTHING: it is needed */
+    u64 line;        /* device address */
+    u32 sectors;     /* of the L2's line */
+    u32 next;
 };
 
 /* The device: the L2, and the cores that ask it. */
@@ -191,6 +216,12 @@ struct avf_device {
         u64 line;
     } asks; /* the packet that was about to be looked up last; `fetch` NOTHING: none of ours */
     struct packet *seen; /* by slice: the last packet that came to its tags */
+    /* dram.c; by slice and MSHR of the L2 */
+    u32 mshrs;        /* of a slice */
+    u32 *waiting;     /* the first waiter, or NOTHING */
+    u32 *dram_cycles; /* of its requests to DRAM */
+    struct avf_waiter *waiters;
+    u32 waiter_count, waiter_free, waiter_fresh;
 };
 
 #endif

@@ -22,12 +22,6 @@ struct avf_entry *log_add(struct avf *a, enum entry_kind kind)
     return e;
 }
 
-static void keep(struct avf *a, const u32 *words, u32 count)
-{
-    memcpy(a->pool + a->pool_used, words, count * sizeof *words);
-    a->pool_used += count;
-}
-
 static void keep_addresses(struct avf *a, const u64 *address)
 {
     u32 *const to = a->pool + a->pool_used;
@@ -37,25 +31,34 @@ static void keep_addresses(struct avf *a, const u64 *address)
     a->pool_used += a->warp_size;
 }
 
+static void keep_strides(struct avf *a, const struct dyninst *dyn)
+{
+    const u32 groups = a->warp_size / STRIDE_LANES;
+    u32 *const to = a->pool + a->pool_used;
+    for (u32 g = 0; g < groups; g++) {
+        to[g] = (u32)dyn->first[g];
+        to[groups + g] = (u32)dyn->stride[g];
+    }
+    a->pool_used += 2 * groups;
+}
+
 /* Addresses in shared memory, and of loads; or the values that the rule looks at. */
 static void keep_values(struct avf *a, struct dyninst *dyn, const struct avf_inst *plan)
 {
+    struct avf_entry *e = &a->entries[a->count - 1];
     if (dyn->kind == DYNINST_ACCESS && (dyn->shared || dyn->loads) && !dyn->scalar) {
-        a->entries[a->count - 1].addressed = true;
-        keep_addresses(a, dyninst_addresses(dyn));
+        e->addressed = true;
+        e->strided = dyn->strided && !dyn->pair;
+        if (e->strided)
+            keep_strides(a, dyn);
+        else
+            keep_addresses(a, dyninst_addresses(dyn));
         if (dyn->pair)
-            keep_addresses(a, dyn->second);
+            keep_addresses(a, dyninst_second(dyn));
         return;
     }
-    for (u32 k = 0; k < 3; k++) {
-        const struct operand o = dyn->code->src[k];
-        if (!(plan->values >> k & 1))
-            continue;
-        if (o.kind == OPERAND_MASK)
-            keep(a, dyn->masks[k], MAX_CHUNKS);
-        else
-            keep(a, dyn->src[k], o.count * a->warp_size);
-    }
+    for (u32 set = plan->values; set; set &= set - 1)
+        a->pool_used += dyninst_read_source(dyn, first_bit(set), a->pool + a->pool_used);
 }
 
 void log_inst(struct avf *a, struct inflight *inflight)

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 enum {
-    LSU_TAGS = 4096 /* of requests that bypass the caches */
+    LSU_TAGS = 4096, /* of requests that bypass the caches */
+    LANE_BYTES = 32  /* most that a lane loads */
 };
 
 /* ---- fetches ---- */
@@ -62,9 +63,11 @@ static void release(struct avf *a, u32 index, const struct byte_need *need)
         resolve(a, index);
 }
 
-static void stay_decided(void *user, u32 fetch, const struct byte_need *need)
+static void stay_decided(void *user, u32 fetch, const struct byte_need *need, u32 sectors)
 {
-    release(user, fetch, need);
+    struct avf *a = user;
+    a->requests.fetches[fetch].refs -= sectors - 1;
+    release(a, fetch, need);
 }
 
 /* ---- reads ---- */
@@ -72,6 +75,7 @@ static void stay_decided(void *user, u32 fetch, const struct byte_need *need)
 /* Where a read was served from: a stay, or a fetch. */
 static void decide_read(struct avf *a, const struct avf_read *read, const struct byte_need *need)
 {
+    packets_queued(a, read->queued, need);
     if (read->stay != NOTHING)
         lines_decide(&a->requests.caches[read->cache], read->stay, read->era, need, read->cycle);
     else
@@ -108,12 +112,21 @@ static void cache_was_read(struct avf *a, enum packet_client which, const struct
     struct avf_lines *lines = &r->caches[which];
     if (event->result == CACHE_HIT) /* perhaps of an earlier launch */
         lines_present(lines, event->place, event->sectors, a->device->base);
+    if (event->result == CACHE_HIT && which == CLIENT_FETCH) { /* instructions are needed */
+        lines_needed(lines, event->place, event->sectors, now);
+        return;
+    }
+    u32 *const sent =
+        which == CLIENT_L1D || which == CLIENT_READONLY ? &r->sent[event->waiter] : NULL;
     struct avf_read read = {.line = event->line,
+                            .queued = sent && *sent ? (u32)core_cycle(a->core) + 1 - *sent : 0,
                             .cycle = now,
                             .sectors = event->sectors,
                             .stay = lines_read(lines, event->place, event->sectors, now),
                             .fetch = NOTHING,
                             .cache = (u8)which};
+    if (sent)
+        *sent = 0;
     if (event->result == CACHE_MISS) {
         const u32 fetch = r->of[which][event->mshr] = take_fetch(r, event->line);
         if (fetch != NOTHING)
@@ -123,11 +136,14 @@ static void cache_was_read(struct avf *a, enum packet_client which, const struct
         read.era = lines->stays[read.stay].era;
     else if (event->mshr != CACHE_NO_PLACE)
         read.fetch = r->of[which][event->mshr];
-    if (read.stay == NOTHING && read.fetch == NOTHING)
+    if (read.stay == NOTHING && read.fetch == NOTHING) { /* no room */
+        const struct byte_need all = {.maybe = byte_set_of(event->sectors)};
+        packets_queued(a, read.queued, &all);
         return;
+    }
     if (read.stay == NOTHING)
         r->fetches[read.fetch].refs++;
-    if (which == CLIENT_FETCH) { /* instructions are needed */
+    if (which == CLIENT_FETCH) {
         const struct byte_need all = {.sure = byte_set_of(event->sectors)};
         decide_read(a, &read, &all);
         return;
@@ -181,14 +197,34 @@ void reads_cache_event(void *state, struct core *core, enum packet_client which,
     }
 }
 
+void reads_sent(void *state, struct core *core, struct inflight *inflight, u32 request)
+{
+    struct avf *a = state;
+    if (request != NO_TRANSACTION) {
+        a->requests.sent[request] = (u32)core_cycle(core) + 1; /* not 0 */
+        return;
+    }
+    const u32 at = a->entry_of[inflight_index(core, inflight)];
+    if (at != NO_ENTRY && !inflight->injected && !inflight->dyn.homes)
+        a->entries[at].sent = (u32)core_cycle(core);
+}
+
 void reads_packet(void *state, struct core *core, struct packet *packet)
 {
     struct avf *a = state;
     struct avf_requests *r = &a->requests;
-    if (packet->kind != PACKET_READ || packet->client != CLIENT_DIRECT)
+    const u64 now = a->device->base + core_cycle(core);
+    if (packet->client == CLIENT_MECHANISM)
         return;
-    const u32 fetch = r->of[CLIENT_DIRECT][packet->tag] = take_fetch(r, packet->address);
-    if (fetch == NOTHING)
+    if (packet->kind != PACKET_READ) {
+        packets_sent(a, NULL, packet, now);
+        return;
+    }
+    if (packet->client == CLIENT_DIRECT)
+        r->of[CLIENT_DIRECT][packet->tag] = take_fetch(r, packet->address);
+    const u32 fetch = r->of[packet->client][packet->tag];
+    packets_sent(a, fetch == NOTHING ? NULL : &r->fetches[fetch], packet, now);
+    if (packet->client != CLIENT_DIRECT || fetch == NOTHING)
         return;
     r->fetches[fetch].refs++;
     add_read(
@@ -267,26 +303,34 @@ void reads_l2_reply(void *memory, u32 slice, struct packet *packet, fs now, u64 
                         packet, device_cycle(d));
 }
 
-/* A packet has been looked up: its fetch decides later; atomics, instructions and what clusters
- * read are needed. */
-static void l2_was_read(struct avf_device *d, const struct cache_event *event, u32 place, u64 now)
+void reads_add_part(struct avf_device *d, struct avf_fetch *fetch, u64 line, u32 stay, u32 sectors,
+                    u64 now)
 {
-    const struct byte_need all = {.sure = byte_set_of(event->sectors)};
-    const u32 stay = lines_read(&d->l2, place, event->sectors, now);
-    struct avf_fetch *fetch = fetch_at(d, d->asks.core, d->asks.fetch);
-    if (fetch)
-        fetch->waits |= event->result != CACHE_HIT;
-    if (stay == NOTHING)
-        return;
+    const struct byte_need all = {.sure = byte_set_of(sectors)};
     const u32 era = d->l2.stays[stay].era;
     if (!fetch || fetch->parts == FETCH_PARTS) {
         lines_decide(&d->l2, stay, era, &all, now);
         return;
     }
-    fetch->part[fetch->parts].line = d->asks.line;
+    fetch->part[fetch->parts].line = line;
     fetch->part[fetch->parts].cycle = now;
     fetch->part[fetch->parts].stay = stay;
     fetch->part[fetch->parts++].era = era;
+}
+
+/* A packet has been looked up: its fetch decides later; atomics, instructions and what clusters
+ * read are needed. */
+static void l2_was_read(struct avf_device *d, u32 slice, const struct cache_event *event, u32 place,
+                        u64 now)
+{
+    const u32 stay = lines_read(&d->l2, place, event->sectors, now);
+    struct avf_fetch *fetch = fetch_at(d, d->asks.core, d->asks.fetch);
+    if (fetch)
+        fetch->waits |= event->result != CACHE_HIT;
+    if (event->result != CACHE_HIT && event->mshr != CACHE_NO_PLACE)
+        dram_wait(d, slice, event);
+    if (stay != NOTHING)
+        reads_add_part(d, fetch, d->asks.line, stay, event->sectors, now);
 }
 
 void reads_l2_event(void *memory, u32 slice, const struct cache_event *event)
@@ -298,11 +342,11 @@ void reads_l2_event(void *memory, u32 slice, const struct cache_event *event)
     const u32 place =
         event->place == CACHE_NO_PLACE ? NOTHING : slice * d->slice_places + event->place;
     if (event->kind == CACHE_EVENT_READ)
-        l2_was_read(d, event, place, now);
+        l2_was_read(d, slice, event, place, now);
+    else if (event->kind == CACHE_EVENT_FILLED)
+        dram_filled(d, slice, place, event, now);
     else if (place == NOTHING)
         return;
-    else if (event->kind == CACHE_EVENT_FILLED)
-        lines_filled(&d->l2, place, event->sectors, NOTHING, now);
     else if (event->kind == CACHE_EVENT_WRITTEN)
         lines_written(&d->l2, place, event->dirty, now);
     else
@@ -329,12 +373,10 @@ static u32 lane_bytes(const struct avf *a, const struct avf_entry *e, const stru
     return set;
 }
 
-/* Adds up to 32 bytes at an offset, which may begin before the line or end behind it. */
+/* Adds up to LANE_BYTES at an offset, which may begin before the line or end behind it. */
 static void add_bytes(struct byte_set *set, i64 offset, u32 bytes)
 {
     u64 low = bytes;
-    if (offset <= -32 || offset >= LINE_BYTES)
-        return;
     if (offset < 0) {
         low >>= -offset;
         offset = 0;
@@ -343,6 +385,34 @@ static void add_bytes(struct byte_set *set, i64 offset, u32 bytes)
     set->words[at] |= low << shift;
     if (shift > 32 && at + 1 < ARRAY_LEN(set->words))
         set->words[at + 1] |= low >> (64 - shift);
+}
+
+/* Adds bytes from an offset on. */
+static void add_range(struct byte_set *set, i64 offset, u32 count)
+{
+    const u32 end = (u32)MIN(MAX(offset + count, 0), LINE_BYTES), begin = (u32)MAX(offset, 0);
+    for (u32 at = begin, next; at < end; at = next) {
+        next = MIN((at / 64 + 1) * 64, end);
+        set->words[at / 64] |= ~0ull >> (64 - (next - at)) << at % 64;
+    }
+}
+
+/* Groups of lanes that load side by side and need all that they load. Returns their lanes. */
+static lane_set add_groups(const struct avf *a, const struct avf_entry *e, lane_set lanes,
+                           const struct avf_read *read, struct byte_set *set)
+{
+    const u32 groups = a->warp_size / STRIDE_LANES;
+    const u32 *const first = a->pool + e->values, *const stride = first + groups;
+    lane_set added = 0;
+    for (u32 g = 0; e->strided && g < groups; g++) {
+        const lane_set group = 0xffffull << g * STRIDE_LANES;
+        if (group & ~lanes || (stride[g] && stride[g] != e->bytes))
+            continue;
+        add_range(set, (i32)(first[g] - (u32)read->line),
+                  stride[g] ? STRIDE_LANES * e->bytes : e->bytes);
+        added |= group;
+    }
+    return added;
 }
 
 /* Whether the bytes of its result are known: those of loads to vector registers, in order. */
@@ -359,9 +429,8 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
 {
     struct avf_requests *r = &a->requests;
     const struct inst *inst = &a->insts[e->inst];
-    const u32 *const address = a->pool + e->values;
-    u32 need_of[MAX_LANES], next;
-    bool known = false;
+    const lane_set whole = lanes & full & ~unsure;
+    u32 next;
     for (u32 index = e->reads; index != NOTHING; index = next) {
         struct avf_read *read = &r->reads[index];
         const struct byte_set all = byte_set_of(read->sectors);
@@ -371,14 +440,13 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
             if (lanes)
                 *(lanes & ~unsure ? &need.sure : &need.maybe) = all;
         } else {
-            for (lane_set set = lanes; set && !known; set &= set - 1)
-                need_of[first_lane(set)] =
-                    lane_bytes(a, e, inst, first_lane(set), full >> first_lane(set) & 1);
-            known = true;
-            for (lane_set set = lanes; set; set &= set - 1) {
+            lane_set set = lanes & ~add_groups(a, e, whole, read, &need.sure);
+            for (; set; set &= set - 1) {
                 const u32 lane = first_lane(set);
-                add_bytes(unsure >> lane & 1 ? &need.maybe : &need.sure,
-                          (i32)(address[lane] - (u32)read->line), need_of[lane]);
+                const i64 at = (i32)(avf_address(a, e, 0, lane) - (u32)read->line);
+                if (at > -LANE_BYTES && at < LINE_BYTES)
+                    add_bytes(unsure >> lane & 1 ? &need.maybe : &need.sure, at,
+                              lane_bytes(a, e, inst, lane, full >> lane & 1));
             }
             byte_set_keep(&need.sure, &all); /* other lanes read other lines */
             byte_set_keep(&need.maybe, &all);
@@ -412,6 +480,7 @@ static void reset(struct avf_requests *r)
         memset(r->of[c], 0xff, r->tags[c] * sizeof *r->of[c]);
     for (u32 c = 0; c < CLIENTS; c++)
         memset(r->replied[c], 0, r->tags[c] * sizeof *r->replied[c]);
+    memset(r->sent, 0, LSU_TAGS * sizeof *r->sent);
 }
 
 void reads_create(struct avf *a, struct core *core)
@@ -432,8 +501,11 @@ void reads_create(struct avf *a, struct core *core)
     create_cache(r, core, CLIENT_READONLY, &readonly, c->readonly->mshrs);
     r->tags[CLIENT_DIRECT] = LSU_TAGS;
     r->read_count = r->fetch_count = a->params->window;
+    for (u32 i = 0; i <= CLIENT_READONLY; i++) /* a line keeps its fetch */
+        r->fetch_count += r->caches[i].places;
     r->reads = mechanism_alloc(a, r->read_count * sizeof *r->reads);
     r->fetches = mechanism_alloc(a, r->fetch_count * sizeof *r->fetches);
+    r->sent = mechanism_alloc(a, LSU_TAGS * sizeof *r->sent);
     for (u32 i = 0; i < CLIENTS; i++) {
         r->of[i] = mechanism_alloc(a, (r->tags[i] + 1) * sizeof *r->of[i]);
         r->replied[i] = mechanism_alloc(a, (r->tags[i] + 1) * sizeof *r->replied[i]);

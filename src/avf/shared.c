@@ -56,20 +56,38 @@ static bool is_plain(const struct inst *inst)
     return inst->op == OP_ld || inst->op == OP_st || inst->op == OP_ld2 || inst->op == OP_st2;
 }
 
-static u32 address_of(const struct avf *a, const struct avf_entry *e, u32 element, u32 lane)
+/* Groups of lanes at words in a row, or at one word, that certainly need all bits. Returns their
+ * lanes. */
+static lane_set load_groups(struct avf *a, const struct avf_entry *e, u32 offset, lane_set lanes)
 {
-    return a->pool[e->values + element * a->warp_size + lane];
+    const u32 groups = a->warp_size / STRIDE_LANES;
+    const u32 *const first = a->pool + e->values, *const stride = first + groups;
+    const struct tracked_row *const rows = &a->shared.rows[e->place * a->shared_words];
+    lane_set done = 0;
+    for (u32 g = 0; e->strided && g < groups; g++) {
+        const lane_set group = 0xffffull << g * STRIDE_LANES;
+        const u32 at = first[g] + offset, words = stride[g] ? STRIDE_LANES : 1;
+        if (group & ~lanes || at & 3 || (stride[g] && stride[g] != 4) ||
+            at / 4 + (u64)words > a->shared_words)
+            continue;
+        for (u32 i = at / 4; i < at / 4 + words; i++)
+            if (!rows[i].full || rows[i].unsure)
+                need_word(a, e, e->place * a->shared_words + i, ~0u, false);
+        done |= group;
+    }
+    return done;
 }
 
 /* Most loads: aligned words. A word that is known to be needed is not looked at again, as when many
  * lanes read one. */
-static void load_words(struct avf *a, const struct avf_entry *e, u32 row, const u32 *address,
-                       u32 offset, lane_set lanes, lane_set unsure)
+static void load_words(struct avf *a, const struct avf_entry *e, u32 row, u32 element, u32 offset,
+                       lane_set lanes, lane_set unsure)
 {
     const struct tracked_row *const rows = &a->shared.rows[e->place * a->shared_words];
+    const lane_set sure = lanes & a->vectors.rows[row].full & ~unsure;
     u32 known = 1; /* the address of the last word that was found; 1: none */
-    for (lane_set set = lanes; set; set &= set - 1) {
-        const u32 lane = first_lane(set), at = address[lane] + offset;
+    for (lane_set set = lanes & ~load_groups(a, e, offset, sure); set; set &= set - 1) {
+        const u32 lane = first_lane(set), at = avf_address(a, e, element, lane) + offset;
         if (at == known)
             continue;
         if (at / 4 < a->shared_words && !(at & 3) && rows[at / 4].full && !rows[at / 4].unsure) {
@@ -81,14 +99,14 @@ static void load_words(struct avf *a, const struct avf_entry *e, u32 row, const 
     }
 }
 
-static void load_narrow_row(struct avf *a, const struct avf_entry *e, u32 row, const u32 *address,
+static void load_narrow_row(struct avf *a, const struct avf_entry *e, u32 row, u32 element,
                             u32 offset, lane_set lanes, lane_set unsure)
 {
     const struct inst *inst = &a->insts[e->inst];
     const u32 bytes = type_bytes(inst->type);
     for (lane_set set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set);
-        need_piece(a, e, piece_at(a, e, address[lane] + offset, bytes),
+        need_piece(a, e, piece_at(a, e, avf_address(a, e, element, lane) + offset, bytes),
                    avf_loaded_bits(inst, tracked_bits(&a->vectors, row, lane), bytes),
                    unsure >> lane & 1);
     }
@@ -101,9 +119,8 @@ void shared_back_load(struct avf *a, const struct avf_entry *e, lane_set lanes, 
     const u32 count = inst->dst[0].count, each = inst->op == OP_ld2 ? count / 2 : count;
     for (u32 i = 0; i < count; i++) {
         const u32 row = e->slot * a->registers + inst->dst[0].index + i;
-        const u32 *address = a->pool + e->values + i / each * a->warp_size;
         const lane_set set = lanes & e->shared & a->vectors.rows[row].some;
-        (bytes == 4 ? load_words : load_narrow_row)(a, e, row, address, bytes * (i % each), set,
+        (bytes == 4 ? load_words : load_narrow_row)(a, e, row, i / each, bytes * (i % each), set,
                                                     unsure);
     }
 }
@@ -116,7 +133,7 @@ static u32 needed_after(const struct avf *a, struct shared_piece piece)
 
 static void overwrite(struct avf *a, const struct avf_entry *e, struct shared_piece piece)
 {
-    if (!piece.mask)
+    if (!piece.mask || !a->shared.rows[piece.word].some)
         return;
     const struct ended ended = tracked_write_bits(&a->shared, piece.word, piece.mask << piece.shift,
                                                   avf_cycles(a, e->acted));
@@ -135,14 +152,15 @@ static void store_row(struct avf *a, const struct avf_entry *e, struct operand d
     for (lane_set set = e->shared; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         const struct shared_piece piece =
-            piece_at(a, e, address_of(a, e, element, lane) + offset, bytes);
+            piece_at(a, e, avf_address(a, e, element, lane) + offset, bytes);
         bits[lane] = needed_after(a, piece);
         needed |= bits[lane] ? 1ull << lane : 0;
         if (piece.mask && a->shared.rows[piece.word].unsure)
             unsure |= 1ull << lane;
     }
     for (lane_set set = e->shared; set; set &= set - 1)
-        overwrite(a, e, piece_at(a, e, address_of(a, e, element, first_lane(set)) + offset, bytes));
+        overwrite(a, e,
+                  piece_at(a, e, avf_address(a, e, element, first_lane(set)) + offset, bytes));
     if (data.kind == OPERAND_VECTOR)
         tracked_need_each(&a->vectors, e->slot * a->registers + data.index + i, needed, bits,
                           unsure, avf_cycles(a, e->read));
@@ -173,7 +191,7 @@ void shared_back_other(struct avf *a, const struct avf_entry *e)
     if (inst->op == OP_atom)
         for (lane_set set = e->shared; set; set &= set - 1)
             for (u32 i = 0; i < words; i++)
-                need_piece(a, e, piece_at(a, e, address_of(a, e, 0, first_lane(set)) + 4 * i, 4),
+                need_piece(a, e, piece_at(a, e, avf_address(a, e, 0, first_lane(set)) + 4 * i, 4),
                            ~0u, false);
     else
         for (u32 i = 0; i < a->shared_words; i++)

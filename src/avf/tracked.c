@@ -7,9 +7,12 @@ void tracked_create(struct tracked *t, u32 rows, u32 lanes)
     *t = (struct tracked){
         .lanes = lanes,
         .all = ~0ull >> (64 - lanes),
-        .rows = checked(calloc(MAX(rows, 1u), sizeof *t->rows)),
-        .need = checked(calloc(MAX((size_t)rows * lanes, 1u), sizeof *t->need)),
-        .ends = checked(calloc(MAX((size_t)rows * lanes, 1u), sizeof *t->ends)),
+        /* only writers of registers stay from pass to pass; all else is reset */
+        .rows = checked(lanes > 1 ? calloc(MAX(rows, 1u), sizeof *t->rows)
+                                  : malloc(MAX(rows, 1u) * sizeof *t->rows)),
+        /* cells are written before they are read: most never */
+        .need = checked(malloc(MAX((size_t)rows * lanes, 1u) * sizeof *t->need)),
+        .ends = checked(malloc(MAX((size_t)rows * lanes, 1u) * sizeof *t->ends)),
     };
 }
 
@@ -27,6 +30,10 @@ void tracked_reset(struct tracked *t, u32 first, u32 count, bool dead, u32 last)
     for (struct tracked_row *r = &t->rows[first]; r < &t->rows[first + count]; r++) {
         r->some = r->full = r->unsure = r->live = set;
         r->last = last;
+        r->since = 0;
+        r->even = true;
+        r->even_need = ~0u;
+        r->even_ends = 0;
     }
 }
 
@@ -35,34 +42,30 @@ static inline u32 ones(u32 bits)
     return count_lanes(bits);
 }
 
-static inline void fill_cells(u32 *cells, u32 lanes, u32 value)
+/* The row's cells get their own values, since they are about to differ. */
+static void spread(struct tracked *t, u32 row)
 {
-    for (u32 lane = 0; lane < lanes; lane += CELLS)
-        for (u32 i = 0; i < CELLS; i++)
-            cells[lane + i] = value;
-}
-
-static inline u64 sum_cells(const u32 *cells, u32 lanes)
-{
-    u64 sum = 0;
-    for (u32 lane = 0; lane < lanes; lane += CELLS)
-        for (u32 i = 0; i < CELLS; i++)
-            sum += cells[lane + i];
-    return sum;
+    struct tracked_row *r = &t->rows[row];
+    u32 *const need = &t->need[(size_t)row * t->lanes];
+    u32 *const ends = &t->ends[(size_t)row * t->lanes];
+    if (!r->even)
+        return;
+    for (u32 lane = 0; r->some && lane < t->lanes; lane++) {
+        need[lane] = r->even_need;
+        ends[lane] = r->even_ends;
+    }
+    r->even = false;
 }
 
 void tracked_mark(struct tracked *t, u32 first, u32 count, u32 cycle)
 {
     for (u32 i = first; i < first + count; i++) {
         struct tracked_row *r = &t->rows[i];
-        u32 *const ends = &t->ends[(size_t)i * t->lanes];
         r->since = cycle;
-        if (r->full == t->all && t->lanes > 1) {
-            fill_cells(ends, t->lanes, 32 * cycle);
-            continue;
-        }
-        for (lane_set set = r->some; set; set &= set - 1)
-            ends[first_lane(set)] = ones(tracked_bits(t, i, first_lane(set))) * cycle;
+        r->even_ends = ones(r->even_need) * cycle;
+        for (lane_set set = r->even ? 0 : r->some; set; set &= set - 1)
+            t->ends[(size_t)i * t->lanes + first_lane(set)] =
+                ones(tracked_bits(t, i, first_lane(set))) * cycle;
     }
 }
 
@@ -72,28 +75,25 @@ static inline void count_live(struct tracked *t, struct tracked_row *r, u32 cycl
     r->since = cycle;
 }
 
-void tracked_read(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number)
+void tracked_read_more(struct tracked *t, u32 row, lane_set lanes, u32 cycle, u32 number)
 {
     struct tracked_row *r = &t->rows[row];
     if (!r->live)
         r->last = number;
-    if (!(lanes & ~r->live))
-        return;
     count_live(t, r, cycle);
     r->live |= lanes;
 }
 
-/* ACE bit cycles of lanes from `cycle` on. */
+/* ACE bit cycles from `cycle` on, of lanes that are needed. */
 static u64 ace_of(const struct tracked *t, u32 row, lane_set lanes, u32 cycle)
 {
     const struct tracked_row *r = &t->rows[row];
     const u32 *const ends = &t->ends[(size_t)row * t->lanes];
+    if (r->even)
+        return count_lanes(lanes) * ((u64)r->even_ends - (u64)ones(r->even_need) * cycle);
     u64 sum = 0, bits = 32ull * count_lanes(lanes & r->full);
-    if (lanes == t->all && t->lanes > 1)
-        sum = sum_cells(ends, t->lanes);
-    else
-        for (lane_set set = lanes; set; set &= set - 1)
-            sum += ends[first_lane(set)];
+    for (lane_set set = lanes; set; set &= set - 1)
+        sum += ends[first_lane(set)];
     for (lane_set set = lanes & ~r->full; set; set &= set - 1)
         bits += ones(t->need[(size_t)row * t->lanes + first_lane(set)]);
     return sum - bits * cycle;
@@ -106,7 +106,33 @@ static void decide(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
     t->rows[row].unsure &= ~lanes;
 }
 
-void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure, u32 cycle)
+/* Cells need more bits: those of each, or the same of all. Returns the lanes that do. */
+static lane_set need_cells(struct tracked *t, u32 row, lane_set lanes, const u32 *each, u32 same,
+                           u32 cycle)
+{
+    struct tracked_row *r = &t->rows[row];
+    u32 *const need = &t->need[(size_t)row * t->lanes];
+    u32 *const ends = &t->ends[(size_t)row * t->lanes];
+    const lane_set some = r->some;
+    lane_set full = 0, changed = 0;
+    for (lane_set set = lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set), bits = each ? each[lane] : same;
+        const bool more = some >> lane & 1;
+        const u32 old = more ? need[lane] : 0, fresh = bits & ~old;
+        if (!fresh)
+            continue;
+        ends[lane] = (more ? ends[lane] : 0) + (fresh == ~0u ? 32 : ones(fresh)) * cycle;
+        need[lane] = old | fresh;
+        changed |= set & -set;
+        full |= need[lane] == ~0u ? set & -set : 0;
+    }
+    r->some |= changed;
+    r->full |= full;
+    return changed;
+}
+
+void tracked_need_more(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set unsure,
+                       u32 cycle)
 {
     struct tracked_row *r = &t->rows[row];
     const lane_set fresh = lanes & ~r->full;
@@ -114,56 +140,32 @@ void tracked_need(struct tracked *t, u32 row, lane_set lanes, u32 bits, lane_set
         decide(t, row, lanes & r->unsure & ~unsure, cycle);
     if (!fresh || !bits)
         return;
-    if (t->lanes == 1) {
-        t->ends[row] =
-            (r->some ? t->ends[row] : 0) + ones(bits & ~(r->some ? t->need[row] : 0)) * cycle;
-        t->need[row] = bits | (r->some ? t->need[row] : 0);
-        r->some = 1;
-        r->full = t->need[row] == ~0u;
-        r->unsure |= unsure & 1;
+    r->unsure |= fresh & unsure;
+    if (r->even && (!r->some || r->some == fresh)) { /* mostly */
+        const u32 old = r->some ? r->even_need : 0;
+        r->even_ends = (r->some ? r->even_ends : 0) + ones(bits & ~old) * cycle;
+        r->even_need = old | bits;
+        r->some = fresh;
+        r->full = r->even_need == ~0u ? fresh : 0;
         return;
     }
-    u32 *const need = &t->need[(size_t)row * t->lanes];
-    u32 *const ends = &t->ends[(size_t)row * t->lanes];
-    if (fresh == t->all && !r->some) { /* mostly */
-        fill_cells(ends, t->lanes, ones(bits) * cycle);
-        if (bits != ~0u)
-            fill_cells(need, t->lanes, bits);
-    } else {
-        for (lane_set set = fresh; set; set &= set - 1) {
-            const u32 lane = first_lane(set);
-            const bool more = r->some >> lane & 1;
-            const u32 old = more ? need[lane] : 0;
-            ends[lane] = (more ? ends[lane] : 0) + ones(bits & ~old) * cycle;
-            need[lane] = old | bits;
-            if (need[lane] == ~0u)
-                r->full |= 1ull << lane;
-        }
-    }
-    r->some |= fresh;
-    r->full |= bits == ~0u ? fresh : 0;
-    r->unsure |= fresh & unsure;
+    spread(t, row);
+    need_cells(t, row, fresh, NULL, bits, cycle);
 }
 
 void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bits, lane_set unsure,
                        u32 cycle)
 {
     struct tracked_row *r = &t->rows[row];
-    u32 *const need = &t->need[(size_t)row * t->lanes];
-    u32 *const ends = &t->ends[(size_t)row * t->lanes];
-    for (lane_set set = lanes & ~r->full; set; set &= set - 1) {
-        const u32 lane = first_lane(set);
-        const bool more = r->some >> lane & 1;
-        const u32 old = more ? need[lane] : 0, fresh = bits[lane] & ~old;
-        if (!fresh)
-            continue;
-        ends[lane] = (more ? ends[lane] : 0) + ones(fresh) * cycle;
-        need[lane] = old | fresh;
-        r->some |= 1ull << lane;
-        r->unsure |= unsure & 1ull << lane;
-        if (need[lane] == ~0u)
-            r->full |= 1ull << lane;
-    }
+    lane_set certain = 0;
+    for (lane_set set = lanes & r->unsure & ~unsure; set; set &= set - 1)
+        certain |= bits[first_lane(set)] == ~0u ? set & -set : 0;
+    if (certain)
+        decide(t, row, certain, cycle);
+    if (!(lanes & ~r->full))
+        return;
+    spread(t, row);
+    r->unsure |= unsure & need_cells(t, row, lanes & ~r->full, bits, 0, cycle);
 }
 
 struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle)
@@ -180,6 +182,7 @@ struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle
     r->some &= ~lanes;
     r->full &= ~lanes;
     r->unsure &= ~lanes;
+    r->even |= !r->some;
     return ended;
 }
 
@@ -189,6 +192,8 @@ struct ended tracked_write_bits(struct tracked *t, u32 row, u32 bits, u32 cycle)
     const u32 old = tracked_bits(t, row, 0), left = old & ~bits;
     if (!left || !(old & bits))
         return left ? (struct ended){0} : tracked_write(t, row, 1, cycle);
+    assert(t->lanes == 1);
+    spread(t, row);
     struct ended ended = {.was_read = true, .last = r->last};
     const u32 ends = (u32)((u64)t->ends[row] * ones(old & bits) / ones(old));
     ended.ace = ends - (u64)ones(old & bits) * cycle;

@@ -50,12 +50,15 @@ static const struct structure structures[] = {
     {"constant cache, tags", "constant_lines", "", "_held"},
     {"instr. cache, data", "icache_bits", "", "_held"},
     {"instr. cache, tags", "icache_lines", "", "_held"},
+    {"load/store unit", "lsu", "_all", "_held"},
+    {"load/store queues", "queue", "_all", "_held"},
     {"L1 MSHRs", "mshr", "_all", "_held"},
     {"requests in flight", "requests", NULL, "_held"},
     {"replies in flight", "replies", NULL, "_held"},
     {"L2 data", "l2_bits", "", "_held"},
     {"L2 tags", "l2_lines", "", "_held"},
     {"L2 waiting requests", "l2_waits", "_all", "_held"},
+    {"DRAM queues", "dram", "_all", "_held"},
 };
 
 static void print_structure(FILE *to, const json_t *totals, const struct structure *s)

@@ -99,7 +99,8 @@ void core_begin(struct core *core, struct exec *exec, const struct inst_time *ti
     core->finished_count = 0;
     core->began = core->last_left = now;
     core->warp_cycles = 0;
-    core->detours = (core->hooks.seams ? DETOUR_SEAMS : 0) | (core->config.live ? DETOUR_LIVE : 0);
+    core->detours = (core->hooks.seams ? DETOUR_SEAMS : 0) | (core->config.live ? DETOUR_LIVE : 0) |
+                    (core->hooks.seams && core->hooks.operands ? DETOUR_COPIES : 0);
     core->at.call = NULL;
     clock_start(&core->clock, core->config.mhz, now);
     const u32 bits = time_scoreboard_bits(exec->image->program, exec->kernel);

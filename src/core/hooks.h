@@ -166,6 +166,8 @@ enum prefetch_answer {
     PREFETCH_OUTSIDE, /* dropped: the address is in no allocation */
 };
 
+#define NO_TRANSACTION UINT32_MAX
+
 /* The first members of every mechanism's state: the component's structs and the mechanism's use. */
 struct mechanism_state {
     const void *params;
@@ -195,18 +197,21 @@ struct mechanism {
     const struct energy_power *powers;
 
     /* ---- state ---- */
-    bool marks;      /* it reads exec->marks */
-    u32 state_size;  /* size of a core's state, which begins with struct mechanism_state; zeroed */
-    bool forgets;    /* the rest of the state is zeroed when a launch begins */
-    bool random;     /* it uses random numbers (mechanism_random): results depend on the seed */
-    bool one_thread; /* within a window it accesses data of more than one owner: launches use one
+    bool marks;       /* it reads exec->marks */
+    u32 state_size;   /* size of a core's state, which begins with struct mechanism_state; zeroed */
+    bool forgets;     /* the rest of the state is zeroed when a launch begins */
+    bool random;      /* it uses random numbers (mechanism_random): results depend on the seed */
+    bool one_thread;  /* within a window it accesses data of more than one owner: launches use one
                       * thread */
+    bool no_operands; /* it does not look at operands in the record (`src` and `masks` of struct
+                       * dyninst): unless another mechanism does, they are not copied into it */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* frees what create has allocated elsewhere */
     /* Seams (bits by enum seam) that it fills but does not need under these parameters: they are
      * called only while another mechanism needs them. */
     u32 (*idle)(const void *params);
-    u32 optional; /* seams (bits by enum seam) that it does without on pipelines that lack them */
+    u32 optional; /* seams (bits by enum seam) that it does without on pipelines that lack them, */
+    bool optional_dram; /* and whether `dram` is one */
     /* Size of memory for the whole device, zeroed: mechanism_device. Only for mechanisms that set
      * one_thread. */
     u32 device_size;
@@ -300,6 +305,11 @@ struct mechanism {
     /* An access takes effect: what its warp sees of global memory, and where its stores go. */
     struct memory_view *(*view)(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *view);
+    /* A transaction has left the head of the load/store unit, for the tags of a cache or for the
+     * network; `request` is its number: `waiter` of its cache_event, `tag` of its packet. Or
+     * (NO_TRANSACTION) the access leaves the head. A line of local memory that is written back has
+     * no access. */
+    void (*sent)(void *state, struct core *core, struct inflight *inflight, u32 request);
 
     /* ---- packet ---- */
     /* A request leaves the core: its payload and the payload's size may be set. */
@@ -415,8 +425,9 @@ struct mechanism_use {
 };
 
 struct hooks {
-    u32 seams;   /* bits by enum seam: some mechanism needs it */
-    bool caches; /* a mechanism may change which accesses the core's caches accept */
+    u32 seams;     /* bits by enum seam: some mechanism needs it */
+    bool caches;   /* a mechanism may change which accesses the core's caches accept */
+    bool operands; /* a mechanism may look at operands in the record */
     u32 count;
     struct mechanism_use *uses;
 };

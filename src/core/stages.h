@@ -331,10 +331,11 @@ enum detour {
     DETOUR_WAITCNT = 1 << 2,  /* issue.by_waitcnt */
     DETOUR_CONTENT = 1 << 3,  /* loads take their values at write-back */
     DETOUR_LIVE = 1 << 4,     /* operands stay in the record: config.live */
+    DETOUR_COPIES = 1 << 5,   /* a mechanism or a trace may read operands in the record */
 };
 
 /* Mechanisms may read operands, or their bits be flipped: they are copied into the record. */
-#define DETOUR_OPERANDS (DETOUR_SEAMS | DETOUR_LIVE)
+#define DETOUR_OPERANDS (DETOUR_COPIES | DETOUR_LIVE)
 
 /* A cache of a core, for the cache_event seam. */
 struct core_cache {

@@ -55,8 +55,10 @@ void core_watch(struct core *core, struct trace_buffer *spans, struct trace_buff
     core->trace.on = spans || steps;
     core->trace.told = 0;
     core->trace.fetched = core->fetch.decode_tail;
-    core->detours &= ~(u32)DETOUR_SEAMS;
+    core->detours &= ~(u32)(DETOUR_SEAMS | DETOUR_COPIES);
     core->detours |= core->hooks.seams || core_followed(core) ? DETOUR_SEAMS : 0;
+    core->detours |=
+        (core->hooks.seams && core->hooks.operands) || core_followed(core) ? DETOUR_COPIES : 0;
 }
 
 /* ---- steps of the common stages ---- */

@@ -136,6 +136,28 @@ static inline void place_results(struct dyninst *f, u32 *next)
     }
 }
 
+u32 dyninst_read_source(const struct dyninst *f, u32 k, u32 *to)
+{
+    const struct operand o = f->code->src[k];
+    const struct image *image = f->warp->exec->image;
+    const struct register_view *view = f->warp->registers;
+    const u32 words = o.count * image->warp_size;
+    const u32 *src[4];
+    place_registers(f, src);
+    if (f->plan->masks >> k & 1) {
+        for (u32 c = 0; c < MAX_CHUNKS; c++)
+            to[c] = c < image->chunks ? src[k][LANES * c] : 0;
+        return MAX_CHUNKS;
+    }
+    if (f->plan->scalars >> k & 1)
+        return (u32)(spread(to, f->warp, o, image->warp_size) - to);
+    memcpy(to, src[k], words * sizeof *to);
+    for (u32 j = 0; UNLIKELY(view) && f->plan->vectors >> k & 1 && j < o.count; j++)
+        if (register_elsewhere(view, o.index + j))
+            view->read(view, f->warp, o.index + j, to + j * image->warp_size);
+    return words;
+}
+
 /* ---- lane functions ---- */
 
 /* Pointers of the other chunk: masks are `apart` words apart. */

@@ -175,6 +175,9 @@ void dyninst_load_again(struct dyninst *f, struct memory_view *view);
 /* Performs lanes of a global atomic when memory serves them; directly on memory. */
 bool dyninst_atomic(struct dyninst *f, lane_set lanes);
 void dyninst_commit(struct dyninst *f);
+/* Copies a source of an instruction that has just issued, before anything else commits: rows of
+ * warp_size words, or MAX_CHUNKS words of a mask. Returns the number of words. */
+u32 dyninst_read_source(const struct dyninst *f, u32 k, u32 *to);
 /* Lane addresses of an access. */
 const u64 *dyninst_addresses(struct dyninst *f);
 /* The same of the second element of a pair. */

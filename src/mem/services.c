@@ -16,6 +16,24 @@ const struct l2_params *memory_system_l2(const struct memory_system *m)
     return &m->l2_params;
 }
 
+const struct dram_params *memory_system_dram(const struct memory_system *m)
+{
+    return &m->dram_params;
+}
+
+u64 memory_system_dram_cycles(const struct memory_system *m, fs now)
+{
+    return m->dram.cycle + clock_cycles_until(&m->dram, now);
+}
+
+bool memory_system_fetch(const struct memory_system *m, const struct dram_event *request,
+                         u32 *slice, u32 *mshr)
+{
+    *slice = request->channel * m->l2_params.slices + (request->tag >> TAG_SLICE_SHIFT);
+    *mshr = request->tag & TAG_NO_FETCH;
+    return l2_tag_waits(request->tag);
+}
+
 fs memory_system_now(const struct memory_system *m)
 {
     return MIN(MIN(m->network.next, m->l2.next), m->dram.next);

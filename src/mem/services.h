@@ -17,6 +17,9 @@ struct memory_system;
 u32 memory_system_slices(const struct memory_system *m);
 u32 memory_system_channels(const struct memory_system *m);
 const struct l2_params *memory_system_l2(const struct memory_system *m);
+const struct dram_params *memory_system_dram(const struct memory_system *m);
+/* Cycles of the DRAM clock before a time, counted from the creation of the memory side. */
+u64 memory_system_dram_cycles(const struct memory_system *m, fs now);
 /* The time of the current clock edge, for hooks that do not receive it. */
 fs memory_system_now(const struct memory_system *m);
 /* The device address of a slice's own address. */
@@ -26,6 +29,11 @@ u64 memory_system_address(const struct memory_system *m, u32 slice, u64 line);
  * packets may still merge until the L2 has filled the line. */
 u32 memory_system_waiters(const struct memory_system *m, const struct dram_event *request,
                           struct requester *waiters, u32 most);
+
+/* The slice, and its MSHR, for which a request is in DRAM; false: nothing waits for it. Not without
+ * an L2. */
+bool memory_system_fetch(const struct memory_system *m, const struct dram_event *request,
+                         u32 *slice, u32 *mshr);
 
 /*
  * Writes a line of the L2 back if it is dirty, and drops it: the next access misses. `address` is a

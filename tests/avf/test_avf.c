@@ -3,60 +3,7 @@
  * instruction writes it, which reads it last, and how many bits of it count. The cycles are those in which the rig saw these
  * instructions retire and issue; register reads count at issue here.
  */
-#include "micro/rig.h"
-
-#include "gpu/device.h"
-
-extern const struct mechanism avf_mechanism;
-static const struct mechanism *const available[] = {&avf_mechanism, NULL};
-
-enum {
-    WARP = 32
-};
-
-/* %p: where results go, instruction 0; %t: the thread, instruction 1. */
-#define BEGIN                                                                                      \
-    HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p, %a, %b; .reg .b32 %t, %r<16>; .reg " \
-         ".b16 %h<4>; .reg .pred %q<4>; .shared .align 4 .b8 s[1024];\n ld.param.u64 %p, [p]; "    \
-         "mov.u32 %t, %tid.x;\n"
-#define END "\n ret;\n}\n"
-
-static struct rig *run_on(const char *machine, const char *settings, const char *body, u32 blocks,
-                          u32 threads)
-{
-    char all[512], *text = NULL;
-    assert_true(asprintf(&text, "%s%s%s", BEGIN, body, END) > 0);
-    snprintf(all, sizeof all, "gpu.cores=1 avf.on=true avf.read=issue %s", settings);
-    struct rig *rig = rig_open_with(available, machine, all, text);
-    free(text);
-    rig_run(rig, blocks, threads, rig_memory(rig, 1 << 16));
-    return rig;
-}
-
-static struct rig *run(const char *body)
-{
-    return run_on("gtx480", "", body, 1, WARP);
-}
-
-/* A value: its writer, the instruction that reads these bits last; bits of all lanes together. */
-struct value {
-    u32 writer, reader;
-    u64 bits;
-};
-#define WORD (32 * WARP)
-
-static u64 time_between(const struct rig *rig, const struct value *v)
-{
-    return issued_at(rig, 0, 0, v->reader) - retired_at(rig, 0, 0, v->writer);
-}
-
-static u64 sum(const struct rig *rig, const struct value *values, u32 count)
-{
-    u64 total = 0;
-    for (u32 i = 0; i < count; i++)
-        total += values[i].bits * time_between(rig, &values[i]);
-    return total;
-}
+#include "avf/programs.h"
 
 #define EXPECT(rig, ...)                                                                \
     do {                                                                                \
@@ -96,6 +43,9 @@ static void shifts_and_narrow_stores(void **state)
 {
     struct rig *rig = run(" shl.b32 %r1, %t, 4; st.global.u8 [%p], %r1;");
     EXPECT(rig, {0, 3, 2 * WORD}, {1, 2, 4 * WARP}, {2, 3, 8 * WARP});
+    rig_close(rig);
+    rig = run(" st.global.u16 [%p], %t;");
+    EXPECT(rig, {0, 2, 2 * WORD}, {1, 2, 16 * WARP});
     rig_close(rig);
     rig = run(" cvt.u16.u32 %h0, %t; cvt.u32.u16 %r1, %h0; st.global.u32 [%p], %r1;");
     EXPECT(rig, {0, 4, 2 * WORD}, {1, 2, 16 * WARP}, {2, 3, 16 * WARP}, {3, 4, WORD});
@@ -169,6 +119,12 @@ static void comparisons_and_guards(void **state)
     const struct value q = {3, 7, WARP};
     assert_true(time_between(rig, &q));
     assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, &q, 1));
+    rig_close(rig);
+    /* a predicate that is written in some lanes: the others keep what they have */
+    rig = run(" setp.lt.u32 %q0, %t, 16; setp.lt.u32 %q1, %t, 8; @%q1 setp.lt.u32 %q0, %t, 4; "
+              "mul.lo.u32 %r5, %t, %t; mul.lo.u32 %r5, %r5, %r5; @%q0 st.global.u32 [%p], %t;");
+    const struct value predicates[] = {{2, 7, WARP - 8}, {4, 7, 8}, {3, 4, WARP}};
+    assert_int_equal(stat(rig, "avf.scalar_ace"), sum(rig, predicates, ARRAY_LEN(predicates)));
     rig_close(rig);
     /* nothing needs what the guard decides */
     rig = run(" setp.lt.u32 %q0, %t, 16; @%q0 add.u32 %r1, %t, 1; st.global.u32 [%p], %t;");
@@ -255,16 +211,6 @@ static void reads_count_at_the_banks(void **state)
 
 /* ---- caches ---- */
 
-/* %a: a word for each thread, in one line of the L1 and of the L2; 2 to 3. `LATER`, three
- * instructions, makes the next access wait for %r1, without needing a bit of it. */
-#define WORDS " mul.wide.u32 %a, %t, 4; add.u64 %a, %a, %p;"
-#define LATER(load) load " and.b32 %r9, %r1, 0; cvt.u64.u32 %b, %r9; add.u64 %a, %a, %b; "
-#define LINE_BITS (8 * 128)
-
-enum {
-    FILL_TO_WRITE_BACK = 2 /* cycles from the fill of the L1 to the load's write-back */
-};
-
 /* From the fill by one load to the hit of another. */
 static u64 in_cache(const struct rig *rig, u32 filled, u32 hit)
 {
@@ -288,8 +234,6 @@ static void check_l1(const char *body, u64 bits, u32 hit)
     assert_int_equal(stat(rig, "avf.l1d_bits"), LINE_BITS * stat(rig, "avf.l1d_lines"));
     rig_close(rig);
 }
-
-#define LOAD(to) " ld.global.u32 " to ", [%a];"
 
 static void lines_of_the_l1(void **state)
 {
@@ -358,7 +302,6 @@ static u64 l2_ace(const char *body, const char *name, u64 *late)
     return ace;
 }
 
-#define FAR(to) " ld.volatile.global.u32 " to ", [%a];"
 #define THREE WORDS LATER(FAR("%r1")) LATER(FAR("%r1")) FAR("%r2")
 
 static void lines_of_the_l2(void **state)
@@ -465,8 +408,6 @@ static void check_request(const char *body, u64 bits)
             stat(rig, "timing.cycles"));
     rig_close(rig);
 }
-
-#define BRANCH(r) " setp.ne.u32 %q1, " r ", 9; @%q1 bra E;\n add.u32 %r5, %t, 1;\nE:"
 
 static void requests(void **state)
 {

@@ -33,6 +33,7 @@ struct model_stay {
     u32 count;
     u64 left;
     u32 back;
+    u32 brought;
 };
 
 static struct rng rng;
@@ -40,8 +41,9 @@ static struct avf_lines lines;
 static struct line_counts expected;
 static struct byte_need fetched[STEPS + 1], told[STEPS + 1];
 
-static void decided(void *user, u32 fetch, const struct byte_need *need)
+static void decided(void *user, u32 fetch, const struct byte_need *need, u32 sectors)
 {
+    assert_true(sectors);
     byte_set_add(&told[fetch].sure, &need->sure);
     byte_set_add(&told[fetch].maybe, &need->maybe);
 }
@@ -112,6 +114,12 @@ static void model_end(const struct model_stay *m)
     expected.lines_refetched += clean;
     expected.lines_ace += clean + (dirty < UINT64_MAX ? over(m->left + 1, dirty) : 0);
     expected.lines_undecided += clean - over(MIN(sure, dirty), first);
+    bool kept = false; /* of what was filled, something goes back */
+    for (u32 s = 0; s < SECTORS; s++)
+        kept |= m->filled[s] && m->dirty[s];
+    expected.brought_held += m->brought;
+    expected.brought_ace += last || kept ? m->brought : 0;
+    expected.brought_undecided += last && !sure && !kept ? m->brought : 0;
 }
 
 /* ---- random events ---- */
@@ -131,12 +139,41 @@ static void decide(struct model_read *read)
     read->open = false;
 }
 
+static void add_read(struct model_stay *m, u32 place, u32 sectors, u64 cycle)
+{
+    struct model_read *read = &m->reads[m->count];
+    if (m->here && !rng_below(&rng, 4)) { /* instructions: all of it is needed */
+        *read = (struct model_read){.cycle = cycle, .need = {.sure = byte_set_of(sectors)}};
+        lines_needed(&lines, place, sectors, cycle);
+        m->count++;
+        return;
+    }
+    const u32 stay = lines_read(&lines, place, sectors, cycle);
+    assert_int_equal(stay != NOTHING, m->here);
+    if (!m->here)
+        return;
+    *read = (struct model_read){.cycle = cycle,
+                                .need = {.maybe = any_bytes(sectors)},
+                                .stay = stay,
+                                .era = lines.stays[stay].era,
+                                .open = true};
+    if (rng_below(&rng, 2))
+        read->need.sure = any_bytes(sectors);
+    if (rng_below(&rng, 2))
+        decide(read);
+    m->count++;
+}
+
 static void act(struct model_stay *m, u32 place, u32 step, u64 cycle)
 {
     const u32 sectors = 1 + (u32)rng_below(&rng, (1u << SECTORS) - 1);
     switch (rng_below(&rng, 4)) {
     case 0:
         lines_filled(&lines, place, m->here ? 0 : sectors, step, cycle);
+        if (!m->here) {
+            m->brought = (u32)rng_below(&rng, 100);
+            lines_brought(&lines, place, m->brought);
+        }
         for (u32 s = 0; s < SECTORS; s++)
             if (!m->here && sectors >> s & 1) {
                 m->filled[s] = cycle + 1;
@@ -153,22 +190,8 @@ static void act(struct model_stay *m, u32 place, u32 step, u64 cycle)
                 m->dirty[s] = cycle + 1;
         m->here = true;
         break;
-    default: {
-        const u32 stay = lines_read(&lines, place, sectors, cycle);
-        assert_int_equal(stay != NOTHING, m->here);
-        if (!m->here)
-            break;
-        struct model_read *read = &m->reads[m->count++];
-        *read = (struct model_read){.cycle = cycle,
-                                    .need = {.maybe = any_bytes(sectors)},
-                                    .stay = stay,
-                                    .era = lines.stays[stay].era,
-                                    .open = true};
-        if (rng_below(&rng, 2))
-            read->need.sure = any_bytes(sectors);
-        if (rng_below(&rng, 2))
-            decide(read);
-    }
+    default:
+        add_read(m, place, sectors, cycle);
     }
 }
 
@@ -254,12 +277,33 @@ static void bounded(void **state)
     lines_destroy(&lines);
 }
 
+/* A sector that was dropped and comes again counts from its first fill; what brought it first may have
+ * been needed. */
+static void filled_again(void **state)
+{
+    const struct byte_need all = {.sure = byte_set_of(1)};
+    lines_create(&lines, 1, BYTES, 1);
+    lines.decided = decided;
+    memset(told, 0, sizeof told);
+    lines_filled(&lines, 0, 1, 1, 10);
+    lines_filled(&lines, 0, 1, 2, 30);
+    const u32 stay = lines_read(&lines, 0, 1, 50);
+    lines_decide(&lines, stay, lines.stays[stay].era, &all, 50);
+    lines_left(&lines, 0, 0, 60);
+    assert_int_equal(lines.counts.bits_ace, 8 * SECTOR_BYTES * 40);
+    assert_int_equal(lines.counts.bits_held, 8 * SECTOR_BYTES * 50);
+    assert_true(!byte_set_any(&told[1].sure) && byte_set_any(&told[1].maybe));
+    assert_true(byte_set_any(&told[2].sure) && !byte_set_any(&told[2].maybe));
+    lines_destroy(&lines);
+}
+
 int main(void)
 {
     rng_stream(&rng, 1, 0, "lines", 0, "test");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_agree_with_a_model),
         cmocka_unit_test(bounded),
+        cmocka_unit_test(filled_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

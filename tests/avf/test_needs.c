@@ -246,8 +246,40 @@ static void rules_free_bits(void **state)
     expect(OP_setp_u32, CMP_LT, false, 0, 3, 64, 0, 0);
     expect(OP_selp_b32, 0, false, 0xff, 1, 0, 0, 0xff);
     expect(OP_selp_b32, 0, false, 0xff, 1, 1, 0xff, 0);
+    expect(OP_mul_wide_u16, 0, false, 1, 9, 3, 0xffff, 0xffff);
     expect(OP_div_u16, 0, false, 1, 9, 3, 0xffff, 0xffff);
     expect(OP_add_f16, 0, false, 1, 9, 3, 0xffff, 0xffff);
+}
+
+/* Modifiers change what a bit of the result depends on: all bits are needed. */
+static void modifiers(void **state)
+{
+    for (u32 i = 0; i < 4; i++) {
+        struct inst inst;
+        struct lane_need need = {.result = {1}};
+        assert_int_equal(make(&inst, i < 2 ? OP_add_b32 : OP_add_b16), 0);
+        inst.mods = i == 0 ? MOD_SAT : i == 1 ? MOD_RELU : 0;
+        inst.src[0].neg = i == 2;
+        inst.src[1].abs = i == 3;
+        need_sources(&inst, need_row_of(&inst), &need);
+        const u64 all = i < 2 ? ~0ull : 0xffff;
+        assert_true(need.source[0] == all && need.source[1] == all);
+    }
+}
+
+/* Scalar logic needs the same bits of its sources. */
+static void scalar_logic(void **state)
+{
+    static const u16 ops[] = {OP_smov_b32,   OP_smov_b64,   OP_snot_b32,  OP_snot_b64, OP_sand_b32,
+                              OP_sand_b64,   OP_sor_b32,    OP_sor_b64,   OP_sxor_b32, OP_sxor_b64,
+                              OP_sandn2_b32, OP_sandn2_b64, OP_sorn2_b32, OP_sorn2_b64};
+    for (u32 i = 0; i < ARRAY_LEN(ops); i++) {
+        const struct inst inst = {.op = ops[i]};
+        struct lane_need need = {.result = {0xf000000f0}};
+        need_sources(&inst, need_row_of(&inst), &need);
+        const u64 bits = i % 2 ? 0xf000000f0 : 0xf0;
+        assert_true(need.source[0] == bits && need.source[1] == bits);
+    }
 }
 
 int main(void)
@@ -255,9 +287,9 @@ int main(void)
     rng = (struct rng){0};
     rng_stream(&rng, 1, 0, "needs", 0, "test");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_are_sound),
-        cmocka_unit_test(conversions_are_sound),
-        cmocka_unit_test(rules_free_bits),
+        cmocka_unit_test(rules_are_sound), cmocka_unit_test(conversions_are_sound),
+        cmocka_unit_test(rules_free_bits), cmocka_unit_test(modifiers),
+        cmocka_unit_test(scalar_logic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,7 @@ static const struct mechanism eye = {
     MECHANISM_NAMED(eye, "who issues when"),
     .state_size = sizeof(struct eye),
     .destroy = eye_destroy,
+    .no_operands = true,
     .issued = see_issued,
     .retired = see_retired,
 };

@@ -323,6 +323,8 @@ static __attribute__((noinline)) bool send_transaction(struct core *core, struct
     if (request->kind == REQUEST_ATOMIC)
         lsu->atomics[lsu->atomic_count++] = index;
     *banks |= bit(cached ? b : DIRECT_BANK);
+    if (core_hooked(core, SEAM_SENT))
+        lsu_tell_sent(core, inflight, index);
     if (!cached) {
         queue_push(core, index);
         return true;
@@ -388,6 +390,8 @@ static void leave_head(struct core *core, struct inflight *inflight)
     core->lsu.held--;
     lsu->started = false;
     inflight->sent = true;
+    if (core_hooked(core, SEAM_SENT))
+        lsu_tell_sent(core, inflight, NO_TRANSACTION);
     /* data from shared memory, or from the constant cache, arrive after its latency */
     u32 cycles = 0;
     if ((f->kind == DYNINST_ACCESS && f->shared && f->loads) ||

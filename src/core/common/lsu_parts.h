@@ -157,6 +157,8 @@ static inline void pipe_push(struct core *core, u32 pipe, u32 request, u32 laten
 }
 
 void lsu_request_give(struct lsu *lsu, struct lsu_request *request);
+/* The seam `sent`. */
+void lsu_tell_sent(struct core *core, struct inflight *inflight, u32 request);
 
 /*
  * lsu_seams.c: what mechanisms see of the first-level data caches. Called only while a mechanism

@@ -273,6 +273,8 @@ static COLD void send_victim(struct core *core, const struct lsu_request *access
     store_sent(core, request);
     if (lsu->content)
         core_content_victim(core, request);
+    if (core_hooked(core, SEAM_SENT))
+        lsu_tell_sent(core, NULL, (u32)(request - lsu->requests));
     queue_push(core, (u32)(request - lsu->requests));
 }
 

@@ -1,7 +1,7 @@
 /*
  * The first-level data caches as mechanisms see them: accesses, fills and evictions, lines that a
- * mechanism supplies, and prefetches. Nothing here is called unless a mechanism fills one of
- * SEAMS_L1.
+ * mechanism supplies, and prefetches; and what leaves the head of the load/store unit. Nothing here
+ * is called unless a mechanism fills one of SEAMS_L1, or `sent`.
  *
  * Invariants
  *  LS1  A load that a mechanism supplies holds its request in the supply pipe until it is done, and
@@ -33,6 +33,12 @@ void lsu_seams_begin(struct core *core)
         memset(core->awaiting[client_for(readonly)], 0,
                readonly ? core->config.readonly->mshrs : core->config.l1d->mshrs);
     }
+}
+
+COLD void lsu_tell_sent(struct core *core, struct inflight *inflight, u32 request)
+{
+    EACH_USE(use, &core->hooks, sent)
+        use->mechanism->sent(use->state, core, inflight, request);
 }
 
 static struct l1_access access_of(const struct lsu_request *request, u64 line, u32 sectors)

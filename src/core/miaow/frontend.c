@@ -346,11 +346,11 @@ static const char *lacks(const struct mechanism *m, const void *params)
     const u32 missing = mechanism_seams(m, params) & ~((u32)SERVED | m->optional);
     if (missing)
         return seam_name((enum seam)first_bit(missing));
-    return m->stuck   ? "stuck" /* it holds warps back */
-           : m->cache ? "cache"
-           : m->l2    ? "l2"
-           : m->dram  ? "dram"
-                      : NULL;
+    return m->stuck                       ? "stuck" /* it holds warps back */
+           : m->cache                     ? "cache"
+           : m->l2                        ? "l2"
+           : m->dram && !m->optional_dram ? "dram"
+                                          : NULL;
 }
 
 /* ---- the pipeline ---- */
