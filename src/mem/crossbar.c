@@ -50,8 +50,9 @@ struct exit {
 struct crossbar {
     struct input_buffer *buffers;
     struct exit *exits;
-    u64 *wanted; /* exits that are granted or requested */
-    u64 *next;   /* inputs whose next packet requests from the next step on */
+    u64 *
+        wanted; /* exits that are granted or requested, but for those that wait for a flit to enter */
+    u64 *next; /* inputs whose next packet requests from the next step on */
 };
 
 void crossbar_create(struct network *network)
@@ -124,8 +125,11 @@ EACH_WIDTH void enter(struct network *network, struct width width)
             bool head;
             u32 at = entrance_flit(network, input, &head);
             buffer->held++;
-            if (!head)
+            if (!head) {
+                if (buffer->held == 1) /* its exit may have waited for it */
+                    join(network->crossbar->wanted, buffer->output, width.output_words);
                 continue;
+            }
             *ring_push(&buffer->packets) = at;
             if (buffer->held == 1) /* all packets before it have left */
                 ask(network, input, width);
@@ -175,21 +179,27 @@ EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, str
     return true;
 }
 
-/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. */
+/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. If not, the exit
+ * waits until one enters. */
 EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit,
                           struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     u32 input = exit->given;
     struct input_buffer *buffer = &crossbar->buffers[input];
-    if (!buffer->held)
+    if (!buffer->held) {
+        quit(crossbar->wanted, output, width.output_words);
         return;
+    }
     buffer->held--;
     exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
     network->stats->hops++;
     buffer->left--;
-    if (--buffer->part)
+    if (--buffer->part) {
+        if (!buffer->held)
+            quit(crossbar->wanted, output, width.output_words);
         return;
+    }
     exit->given = NO_INPUT;
     if (!exit->askers)
         quit(crossbar->wanted, output, width.output_words);
