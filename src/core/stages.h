@@ -227,7 +227,8 @@ struct issue_stage {
     u32 all;                      /* schedulers, bits */
     u32 first;                    /* rotates */
     bool sleeps;                  /* schedulers may sleep in this launch */
-    bool greedy;                  /* the policy prefers the warp that issued last */
+    bool greedy;                  /* the policy prefers the warp that issued last, */
+    bool oldest_next;             /* and then the oldest, which schedule_oldest finds */
     bool one_each;                /* a turn is one instruction and one cycle */
     /* dependences */
     u32 scoreboard_words; /* of each of the two sets of a warp */
@@ -386,6 +387,10 @@ struct core {
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
+    /* Slots of warps that started together and are present; the oldest come first, and among them
+     * lower slots are older. */
+    u64 cohorts[CORE_BLOCKS];
+    u32 cohort_count;
     u64 ages;                                  /* the age of the next warp */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 

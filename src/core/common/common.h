@@ -92,6 +92,14 @@ void issue_charge_idle(struct core *core);
 void issue_charge(struct core *core, u64 cycles);
 /* schedule.c: the scheduling policy. */
 bool schedule_is_greedy(const struct core *core);
+/* The slot of the oldest warp of a non-empty set, unless a flipped bit has changed ages (live.h). */
+static inline u32 schedule_oldest(const struct core *core, u64 set)
+{
+    u32 i = 0;
+    while (!(core->cohorts[i] & set))
+        i++;
+    return first_bit(core->cohorts[i] & set);
+}
 /* Picks a warp of the non-empty set `ready`; CORE_WARPS: none may issue. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 /* The scheduler has issued nothing for `cycles`. */

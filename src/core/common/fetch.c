@@ -194,7 +194,7 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
         fetch_want_more(core, s);
 }
 
-static void decode_tick(struct core *core)
+PART_OF void decode(struct core *core)
 {
     while (core->fetch.decode_head != core->fetch.decode_tail) {
         u32 at = core->fetch.decode_head % DECODES;
@@ -204,6 +204,12 @@ static void decode_tick(struct core *core)
         deliver(core, core->fetch.decode[at].slot, core->fetch.decode[at].inst,
                 core->fetch.decode[at].served);
     }
+}
+
+/* No stages are between the instruction cache and the buffers. */
+static __attribute__((noinline)) void decode_at_once(struct core *core)
+{
+    decode(core);
 }
 
 static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
@@ -397,15 +403,14 @@ static void serve(struct core *core)
             break;
     }
     if (!core->config.fetch->decode_cycles && !core->fetch.extra_stages)
-        decode_tick(core);
+        decode_at_once(core);
 }
 
 void fetch_tick(struct core *core)
 {
     if (core->fetch.miss_head != core->fetch.miss_tail)
         take_misses(core);
-    if (core->fetch.decode_head != core->fetch.decode_tail)
-        decode_tick(core);
+    decode(core);
     if (core->fetch.wanting)
         serve(core);
 }

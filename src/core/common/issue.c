@@ -524,7 +524,9 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool plain)
         core->stats.issue.issued++;
         return;
     }
-    u64 held = 0, ready = ready_slots(core, scheduler);
+    u64 held = 0;
+    u64 ready = plain ? ready_among(core, scheduler, able_slots(core)) /* nothing is skipped */
+                      : ready_slots(core, scheduler);
     if (hooked && ready && core_hooked(core, SEAM_PICK))
         issue_ask_pick(core, scheduler, &ready, &held);
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;

@@ -483,13 +483,24 @@ static inline bool head_is_blocked(const struct lsu *lsu)
     return lsu->wanted_pipe & lsu->pipes_stalled;
 }
 
+/* Charges `cycles` in which caches refused the accesses at the ends of these pipes again. */
+static inline void charge_refused(const struct lsu *lsu, u64 pipes, u64 cycles)
+{
+    for (u64 set = pipes; set; set &= set - 1)
+        *lsu->stalled_by[first_bit(set)] += cycles;
+}
+
 void lsu_work(struct core *core)
 {
     const struct lsu *lsu = core->lsu.unit;
     if (ring_count(&lsu->queue))
         lsu_requests_send(core);
-    if (core->lsu.due <= core_cycle(core))
-        lsu_requests_look_up(core);
+    if (core->lsu.due <= core_cycle(core)) {
+        if (lsu->pipes_used & ~lsu->pipes_stalled || !queue_room(core))
+            lsu_requests_look_up(core);
+        else
+            charge_refused(lsu, lsu->pipes_used, 1);
+    }
     if (head_is_blocked(lsu))
         core->stats.lsu.stall_cycles++;
     else if (lsu->current != NO_INFLIGHT)
@@ -514,9 +525,8 @@ u64 lsu_due_again(const struct core *core)
 
 void lsu_charge(struct core *core, u64 cycles)
 {
-    struct lsu *lsu = core->lsu.unit;
-    for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
-        *lsu->stalled_by[first_bit(set)] += cycles;
+    const struct lsu *lsu = core->lsu.unit;
+    charge_refused(lsu, lsu->pipes_used & lsu->pipes_stalled, cycles);
     core->stats.lsu.stall_cycles += head_is_blocked(lsu) ? cycles : 0;
 }
 
