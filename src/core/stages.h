@@ -225,7 +225,7 @@ struct issue_stage {
     } schedulers[CORE_SCHEDULERS];
     u16 scheduler_of[CORE_WARPS]; /* by slot: a bit */
     u32 all;                      /* schedulers, bits */
-    u32 first;                    /* rotates */
+    u64 rounds;                   /* of turns so far: the scheduler that goes first rotates */
     bool sleeps;                  /* schedulers may sleep in this launch */
     bool greedy;                  /* the policy prefers the warp that issued last, */
     bool oldest_next;             /* and then the oldest, which schedule_oldest finds */

@@ -22,6 +22,7 @@
  * flits), an entrance input_packets (GPGPU-Sim: 9 flits); the whole pipeline of hop_cycles is after
  * the switch.
  */
+#include "base/hot.h"
 #include "mem/network_kind.h"
 
 enum {
@@ -50,9 +51,8 @@ struct exit {
 struct crossbar {
     struct input_buffer *buffers;
     struct exit *exits;
-    u64 *
-        wanted; /* exits that are granted or requested, but for those that wait for a flit to enter */
-    u64 *next; /* inputs whose next packet requests from the next step on */
+    u64 *wanted; /* exits that are granted or requested */
+    u64 *next;   /* inputs whose next packet requests from the next step on */
 };
 
 void crossbar_create(struct network *network)
@@ -125,11 +125,8 @@ EACH_WIDTH void enter(struct network *network, struct width width)
             bool head;
             u32 at = entrance_flit(network, input, &head);
             buffer->held++;
-            if (!head) {
-                if (buffer->held == 1) /* its exit may have waited for it */
-                    join(network->crossbar->wanted, buffer->output, width.output_words);
+            if (!head)
                 continue;
-            }
             *ring_push(&buffer->packets) = at;
             if (buffer->held == 1) /* all packets before it have left */
                 ask(network, input, width);
@@ -179,27 +176,21 @@ EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, str
     return true;
 }
 
-/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. If not, the exit
- * waits until one enters. */
+/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. */
 EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit,
                           struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     u32 input = exit->given;
     struct input_buffer *buffer = &crossbar->buffers[input];
-    if (!buffer->held) {
-        quit(crossbar->wanted, output, width.output_words);
+    if (!buffer->held)
         return;
-    }
     buffer->held--;
     exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
     network->stats->hops++;
     buffer->left--;
-    if (--buffer->part) {
-        if (!buffer->held)
-            quit(crossbar->wanted, output, width.output_words);
+    if (--buffer->part)
         return;
-    }
     exit->given = NO_INPUT;
     if (!exit->askers)
         quit(crossbar->wanted, output, width.output_words);
@@ -241,7 +232,7 @@ EACH_WIDTH void tick(struct network *network, struct width width)
         step(network, steps == 1, width);
 }
 
-void crossbar_tick(struct network *network)
+HOT void crossbar_tick(struct network *network)
 {
     if (network->input_words == 1 && network->output_words == 1)
         tick(network, (struct width){1, 1});

@@ -13,6 +13,7 @@
  *
  * With sub-cores, collectors and banks are divided equally among the schedulers.
  */
+#include "base/hot.h"
 #include "core/common/common.h"
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
@@ -354,7 +355,7 @@ PART_OF void collect(struct core *core, bool one_group)
 }
 
 /* Compiled twice: without sub-cores, the place of the only group is known. */
-void collect_tick(struct core *core)
+HOT void collect_tick(struct core *core)
 {
     if (core->groups == 1)
         collect(core, true);

@@ -76,15 +76,14 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-/* Schedulers take their turns, starting with `first`. */
-void issue_turns(struct core *core, u32 first);
+/* Schedulers take their turns. */
+void issue_turns(struct core *core);
 static inline void issue_tick(struct core *core)
 {
-    const u32 first = core->issue.first;
-    core->issue.first = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
     core->stats.issue.cycles += core->present != 0;
     if (core->issue.asleep != core->issue.all || core->issue.redirected | core->issue.skipping)
-        core->pipeline->issue(core, first);
+        core->pipeline->issue(core);
+    core->issue.rounds++;
 }
 /* Charges idle cycles of schedulers up to now. */
 void issue_charge_idle(struct core *core);

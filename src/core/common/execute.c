@@ -7,6 +7,7 @@
  * one cycle after the latency and is written in the next cycle: from entering the unit to the
  * registers takes the latency plus two cycles, as in GPGPU-Sim.
  */
+#include "base/hot.h"
 #include "core/common/common.h"
 
 enum {
@@ -130,7 +131,7 @@ PART_OF void feed_group(struct core *core, u32 g)
         core->collect.collected_groups &= ~(1u << g);
 }
 
-void execute_tick(struct core *core)
+HOT void execute_tick(struct core *core)
 {
     if (core->groups == 1)
         feed_group(core, 0);

@@ -10,6 +10,7 @@
  *     issue         each scheduler issues the next instructions of a warp
  *     fetch         instructions move from the instruction cache into the warps' buffers
  */
+#include "base/hot.h"
 #include "core/common/common.h"
 #include "core/common/slots.h"
 
@@ -78,7 +79,7 @@ void common_start_warp(struct core *core, u32 s)
 
 /* ---- time ---- */
 
-static void tick(struct core *core)
+PART_OF void tick(struct core *core)
 {
     write_back_tick(core);
     if (core->collect.collected_groups)
@@ -143,7 +144,7 @@ static void pass_quiet(struct core *core, fs end)
     clock_advance(&core->clock, cycles);
 }
 
-void common_run(struct core *core, fs end)
+HOT void common_run(struct core *core, fs end)
 {
     struct port *const replies = core->config.replies;
     fs reply = port_next(replies);      /* none is added within a window */

@@ -6,6 +6,7 @@
  * when they started); a bank that is written serves no read in that cycle. Results of loads use the
  * load/store unit's write-back ports.
  */
+#include "base/hot.h"
 #include "core/common/content.h"
 #include "core/common/slots.h"
 #include "core/live.h"
@@ -265,12 +266,12 @@ PART_OF void retire_any(struct core *core, struct inflight *inflight)
         retire_plain(core, inflight, false);
 }
 
-void inflight_retire(struct core *core, struct inflight *inflight)
+HOT void inflight_retire(struct core *core, struct inflight *inflight)
 {
     retire_any(core, inflight);
 }
 
-void write_back_due(struct core *core)
+HOT void write_back_due(struct core *core)
 {
     const u32 at = core_cycle(core) % WHEEL;
     struct inflight_list list = core->wheel.lists[at];
