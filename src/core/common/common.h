@@ -142,7 +142,6 @@ void collect_create(struct core *core);
 /* The banks of an instruction's registers. */
 void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
-void collect_tick(struct core *core);
 /* Whether a step would change anything but counters. */
 static inline bool collect_active(const struct core *core)
 {
@@ -211,7 +210,6 @@ void execute_create(struct core *core);
 void execute_begin(struct core *core);
 /* Counts an instruction that enters a unit. */
 void execute_count(struct core *core, const struct inflight *inflight);
-void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_begin(struct core *core);

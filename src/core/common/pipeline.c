@@ -11,7 +11,8 @@
  *     fetch         instructions move from the instruction cache into the warps' buffers
  */
 #include "base/hot.h"
-#include "core/common/common.h"
+#include "core/common/collect_tick.h"
+#include "core/common/execute_tick.h"
 #include "core/common/slots.h"
 
 /* ---- create and begin ---- */
