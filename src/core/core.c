@@ -134,6 +134,7 @@ static void drop_all(struct core *core)
     core->block_count = 0;
     core->lanes.permuted = 0;
     core->present = core->ended = core->ages = 0;
+    core->cohort_count = 0;
     core->finished_count = 0;
     memset(core->inflight.free, 0xff, CORE_INFLIGHT / 8);
     core->inflight.count = 0;
@@ -199,6 +200,20 @@ void core_flush(struct core *core)
 
 /* ---- warps and blocks ---- */
 
+/* Takes a slot out of its cohort. */
+static void leave_cohort(struct core *core, u32 s)
+{
+    u32 i = 0;
+    while (!(core->cohorts[i] >> s & 1))
+        i++;
+    core->cohorts[i] &= ~bit(s);
+    if (core->cohorts[i])
+        return;
+    core->cohort_count--;
+    memmove(&core->cohorts[i], &core->cohorts[i + 1],
+            (core->cohort_count - i) * sizeof *core->cohorts);
+}
+
 void slot_maybe_leave(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
@@ -216,6 +231,7 @@ void slot_maybe_leave(struct core *core, u32 s)
     slot->skipped = 0;
     slot->limit = core->fetch.limit;
     core->present &= ~bit(s);
+    leave_cohort(core, s);
     core->issue.clear &= ~bit(s);
     core->ended &= ~bit(s);
     core->issue.redirected &= ~bit(s);
@@ -333,9 +349,12 @@ u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
     core->block_count++;
     core_trace(core, TRACE_BLOCK_START, place, NO_INST, block->number, 0);
     u64 free_slots = ~core->present;
+    u64 *const cohort = &core->cohorts[core->cohort_count++];
+    *cohort = 0;
     for (u32 w = 0; w < block->warp_count; w++, free_slots &= free_slots - 1) {
         u32 s = first_bit(free_slots);
         r->slots |= bit(s);
+        *cohort |= bit(s);
         start_slot(core, s, place, &block->warps[w]);
     }
     if (core_hooked(core, SEAM_ALLOCATE))

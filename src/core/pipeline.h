@@ -60,8 +60,8 @@ struct pipeline {
     enum stall (*waits)(const struct core *core, u32 slot);
 
     /* ---- issue, as called by the common stages ---- */
-    /* Schedulers issue in this cycle; where all of them do, `first` goes first. */
-    void (*issue)(struct core *core, u32 first);
+    /* Schedulers issue in this cycle. */
+    void (*issue)(struct core *core);
     /* Issue slots of a scheduler in cycles `since` to `until` - 1. */
     u64 (*slots)(const struct core *core, u32 scheduler, u64 since, u64 until);
     /* Warps of a scheduler whose unit is busy and will be free without an event; NULL: never

@@ -225,9 +225,10 @@ struct issue_stage {
     } schedulers[CORE_SCHEDULERS];
     u16 scheduler_of[CORE_WARPS]; /* by slot: a bit */
     u32 all;                      /* schedulers, bits */
-    u32 first;                    /* rotates */
+    u64 rounds;                   /* of turns so far: the scheduler that goes first rotates */
     bool sleeps;                  /* schedulers may sleep in this launch */
-    bool greedy;                  /* the policy prefers the warp that issued last */
+    bool greedy;                  /* the policy prefers the warp that issued last, */
+    bool oldest_next;             /* and then the oldest, which schedule_oldest finds */
     bool one_each;                /* a turn is one instruction and one cycle */
     /* dependences */
     u32 scoreboard_words; /* of each of the two sets of a warp */
@@ -387,6 +388,10 @@ struct core {
     struct resident blocks[CORE_BLOCKS];
     u32 block_count;
     u64 present, ended;
+    /* Slots of warps that started together and are present; the oldest come first, and among them
+     * lower slots are older. */
+    u64 cohorts[CORE_BLOCKS];
+    u32 cohort_count;
     u64 ages;                                  /* the age of the next warp */
     u32 finished[CORE_BLOCKS], finished_count; /* places of blocks that ended, for the dispatcher */
 

@@ -9,6 +9,7 @@
  *
  * Lane functions compute all lanes, whichever are active: the commit selects those that count.
  */
+#include "base/hot.h"
 #include "exec/dyninst_parts.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
@@ -428,7 +429,7 @@ static void execute_special(struct dyninst *f, struct chunk *chunk)
 }
 
 /* An access of words. */
-static void execute_access(struct dyninst *f)
+PART_OF void execute_access(struct dyninst *f)
 {
     if (dyninst_fold(f)) {
         place_folded(f);
@@ -446,7 +447,7 @@ static void execute_access(struct dyninst *f)
     f->committed = true;
 }
 
-static __attribute__((noinline)) void execute_rest(struct dyninst *f)
+HOT static __attribute__((noinline)) void execute_rest(struct dyninst *f)
 {
     if (f->plan->folds) {
         execute_access(f);
@@ -459,7 +460,7 @@ static __attribute__((noinline)) void execute_rest(struct dyninst *f)
     warp_path(f->warp)->pc = f->inst + 1;
 }
 
-void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst)
+HOT void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst)
 {
     begin(f, warp, inst);
     warp->instructions++;

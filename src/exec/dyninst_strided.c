@@ -14,6 +14,7 @@
  *      range of their own.
  *  E2  The sums of first and distances wrap only where the lanes' own sums would.
  */
+#include "base/hot.h"
 #include "exec/buffer.h"
 #include "exec/dyninst_parts.h"
 #include "exec/memory_view.h"
@@ -65,7 +66,7 @@ static inline void begin_access(struct dyninst *f, bool stores)
     f->local = 0;
 }
 
-bool dyninst_fold(struct dyninst *f)
+HOT bool dyninst_fold(struct dyninst *f)
 {
     const enum space space = f->code->space;
     const lane_set lanes = f->lanes;
@@ -357,7 +358,7 @@ PART bool move_groups(struct dyninst *f, u32 groups, struct memory_view *view)
     return true;
 }
 
-bool dyninst_move_strided(struct dyninst *f, struct memory_view *view)
+HOT bool dyninst_move_strided(struct dyninst *f, struct memory_view *view)
 {
     return UNLIKELY(f->plan->two) ? move_groups(f, DYNINST_GROUPS, view)
                                   : move_groups(f, EVEN_GROUPS, view);

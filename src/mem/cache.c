@@ -14,6 +14,7 @@
  *  - Written bytes are not recorded, only whether one access wrote a whole sector: two partial
  *    writes that together cover a sector leave it incomplete.
  */
+#include "base/hot.h"
 #include "mem/cache_parts.h"
 
 #ifdef __SSE2__
@@ -47,7 +48,7 @@ static inline __attribute__((always_inline)) u32 hashed_set(const struct cache *
 {
     u32 bits = cache->index_bits, mask = cache->index_mask, set = number & mask;
     const u16 *residues = cache->residues;
-    for (number >>= bits; number; number >>= bits) {
+    for (number = (number & cache->hashed_bits) >> bits; number; number >>= bits) {
         set ^= residues[number & mask];
         residues += mask + 1;
     }
@@ -67,9 +68,12 @@ static const u16 primitive[] = {0,    0x1, 0x3, 0x3,  0x3,  0x5,   0x3, 0x3,   0
                                 0x11, 0x9, 0x5, 0x53, 0x1b, 0x443, 0x3, 0x100b};
 
 /* What bit `at` of a line's number contributes to the set: those of Fermi's lines of 128 bytes. */
+enum {
+    FERMI_BITS = 13
+};
 static u32 fermi_residue(u32 at)
 {
-    static const u8 mixed[] = {[6] = 1, [7] = 2, [8] = 4, [10] = 8, [12] = 16};
+    static const u8 mixed[FERMI_BITS] = {[6] = 1, [7] = 2, [8] = 4, [10] = 8, [12] = 16};
     return at < sizeof mixed ? mixed[at] : 0;
 }
 
@@ -352,7 +356,7 @@ static COLD void note_use(struct cache *cache, enum cache_result result, struct 
 }
 
 /* A read that the first check in cache_read did not settle. */
-static __attribute__((noinline)) enum cache_result
+HOT static __attribute__((noinline)) enum cache_result
 read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, struct cache_out *out)
 {
     struct cache_counters *counters = cache->counters;
@@ -392,8 +396,8 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     return result;
 }
 
-enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
-                             struct cache_out *out)
+HOT enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
+                                 struct cache_out *out)
 {
     u32 set = set_of(cache, line);
     struct cache_way *slot = &cache->slots[cache->guess[set]];
@@ -775,10 +779,11 @@ struct cache *cache_create(const struct cache_config *config, struct cache_count
         .write_allocate = config->write_allocate && config->write == WRITE_THROUGH,
         .arena = arena,
     };
-    if (config->hash != HASH_NONE && cache->index_mask)
-        cache->residues =
-            make_residues(arena, cache->index_bits,
-                          config->hash == HASH_FERMI && (config->sets == 32 || config->sets == 64));
+    if (config->hash != HASH_NONE && cache->index_mask) {
+        const bool fermi = config->hash == HASH_FERMI && (config->sets == 32 || config->sets == 64);
+        cache->residues = make_residues(arena, cache->index_bits, fermi);
+        cache->hashed_bits = fermi ? (1ull << FERMI_BITS) - 1 : ~0ull;
+    }
     memset(cache->tags, 0xff, tags * sizeof(u32)); /* NO_TAG */
     for (size_t i = 0; i < slots; i++)
         cache->slots[i].line = NO_LINE;

@@ -27,6 +27,7 @@ struct cache {
     u32 row;                    /* tags per set, with padding */
     u32 index_bits, index_mask; /* of the set index; 0: not a power of two, or one set */
     const u16 *residues;        /* of hashed set indices, or NULL */
+    u64 hashed_bits;            /* of line numbers: others contribute nothing to the set */
     u32 all;                    /* sectors of a whole line */
     u32 takable;                /* ways of a set that take lines */
     bool sectored, allocate_on_fill, fifo, hooked, passing, write_allocate;

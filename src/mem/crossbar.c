@@ -22,6 +22,7 @@
  * flits), an entrance input_packets (GPGPU-Sim: 9 flits); the whole pipeline of hop_cycles is after
  * the switch.
  */
+#include "base/hot.h"
 #include "mem/network_kind.h"
 
 enum {
@@ -231,7 +232,7 @@ EACH_WIDTH void tick(struct network *network, struct width width)
         step(network, steps == 1, width);
 }
 
-void crossbar_tick(struct network *network)
+HOT void crossbar_tick(struct network *network)
 {
     if (network->input_words == 1 && network->output_words == 1)
         tick(network, (struct width){1, 1});

@@ -5,6 +5,7 @@
  * Each rule "n cycles from command A to command B" is one addition when A is issued and one
  * comparison before B; dram.h names the rules and where they come from.
  */
+#include "base/hot.h"
 #include "mem/address.h"
 #include "mem/dram_channel.h"
 
@@ -106,7 +107,7 @@ static u32 bank_of(const struct dram *dram, u64 address)
 }
 
 /* Puts a request into the list it waits in. */
-static void enqueue(struct dram *dram, u32 index)
+PART_OF void enqueue(struct dram *dram, u32 index)
 {
     struct dram_request *request = &dram->requests[index];
     u32 kind = dram->apart && request->write ? KIND_WRITE : KIND_READ;
@@ -128,7 +129,7 @@ static void enqueue(struct dram *dram, u32 index)
     }
 }
 
-u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
+HOT u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag)
 {
     assert(dram_room(dram, write));
     u32 index = dram->free[--dram->free_count];
@@ -492,7 +493,7 @@ SPECIAL void issue(struct dram *dram, u64 now, u32 words)
 /* ---- A cycle ---- */
 
 /* A request's last data pass in this cycle. */
-static void arrive(struct dram *dram, u64 now, const struct dram_request *request)
+PART_OF void arrive(struct dram *dram, u64 now, const struct dram_request *request)
 {
     struct dram_stats *stats = dram->stats;
     dram->inside--;
@@ -527,7 +528,7 @@ SPECIAL void work(struct dram *dram, u64 now, u32 words)
     dram->wake = MIN(wake, dram->arrive_due);
 }
 
-void dram_work(struct dram *dram, u64 now)
+HOT void dram_work(struct dram *dram, u64 now)
 {
     if (LIKELY(dram->words == 1))
         work(dram, now, 1);

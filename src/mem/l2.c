@@ -1,5 +1,6 @@
 /* A slice of the L2 (mem/l2.h). */
 #include "mem/l2.h"
+#include "base/hot.h"
 #include "ir/program.h"
 #include <stdio.h>
 
@@ -181,7 +182,7 @@ static inline void write_back(struct l2_slice *slice, const struct cache_out *ou
         write_victim(slice, out);
 }
 
-static void send(struct l2_slice *slice)
+PART_OF void send(struct l2_slice *slice)
 {
     const struct l2_shared *shared = slice->shared;
     if (!ring_count(&slice->misses) || ring_count(&slice->to_dram) >= shared->params->queue_dram)
@@ -285,7 +286,7 @@ static bool change(struct l2_slice *slice, const struct packet *packet, u64 line
 }
 
 /* Answers one request whose line has arrived. */
-static void answer(struct l2_slice *slice, u64 cycle)
+PART_OF void answer(struct l2_slice *slice, u64 cycle)
 {
     if (slice->answer == L2_NOBODY || out_full(slice))
         return;
@@ -322,7 +323,7 @@ static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
     return true;
 }
 
-static void fill(struct l2_slice *slice, u64 cycle)
+PART_OF void fill(struct l2_slice *slice, u64 cycle)
 {
     if (!ring_count(&slice->from_dram) || slice->fill_free > cycle)
         return;
@@ -397,8 +398,8 @@ static enum access_result refused(struct l2_slice *slice, enum cache_result why,
 }
 
 /* Reads, and the read part of atomics. */
-static enum access_result access_read(struct l2_slice *slice, const struct l2_arrival *arrival,
-                                      u64 cycle)
+PART_OF enum access_result access_read(struct l2_slice *slice, const struct l2_arrival *arrival,
+                                       u64 cycle)
 {
     struct l2_stats *stats = slice->shared->stats;
     const struct packet *packet = &arrival->packet;
@@ -439,8 +440,8 @@ static enum access_result access_read(struct l2_slice *slice, const struct l2_ar
     return ACCESS_DONE;
 }
 
-static enum access_result access_write(struct l2_slice *slice, const struct l2_arrival *arrival,
-                                       u64 cycle)
+PART_OF enum access_result access_write(struct l2_slice *slice, const struct l2_arrival *arrival,
+                                        u64 cycle)
 {
     struct l2_stats *stats = slice->shared->stats;
     struct cache_out out = {0};
@@ -479,7 +480,7 @@ static enum access_result access_direct(struct l2_slice *slice, const struct l2_
     return ACCESS_DONE;
 }
 
-static enum access_result access(struct l2_slice *slice, u64 cycle)
+PART_OF enum access_result access(struct l2_slice *slice, u64 cycle)
 {
     const struct l2_shared *shared = slice->shared;
     struct l2_arrival *arrival = ring_head(&slice->in);
@@ -502,7 +503,7 @@ static enum access_result access(struct l2_slice *slice, u64 cycle)
                                                 : access_read(slice, arrival, cycle);
 }
 
-u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
+HOT u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
 {
     struct l2_shared *shared = slice->shared;
     enum access_result result = ACCESS_BUSY;

@@ -1,4 +1,5 @@
 /* Networks: entrances, outlets and what is common to all kinds. */
+#include "base/hot.h"
 #include "mem/network_kind.h"
 
 #include <stdio.h>
@@ -66,7 +67,7 @@ void network_destroy(struct network *network)
 }
 
 /* If the first packet on its way to an output is due, it is at the output. */
-static void look(struct network *network, u32 output)
+PART_OF void look(struct network *network, u32 output)
 {
     struct outlet *outlet = &network->outlets[output];
     if (ring_item(&outlet->packets, outlet->standing)->due <= network->now) {
@@ -79,7 +80,7 @@ static void look(struct network *network, u32 output)
     calendar_note(network, output, ring_item(&outlet->packets, outlet->standing)->due);
 }
 
-static void arrive(struct network *network)
+PART_OF void arrive(struct network *network)
 {
     u64 *today =
         &network->calendar[(network->now & network->calendar_mask) * network->output_words];
@@ -91,7 +92,7 @@ static void arrive(struct network *network)
     }
 }
 
-void network_tick(struct network *network)
+HOT void network_tick(struct network *network)
 {
     network_pass(network, 1);
     if (network->moving) {

@@ -148,23 +148,25 @@ static inline void outlet_deliver(struct network *network, u32 output, u32 at, u
 
 /* ---- Called in each cycle ---- */
 
+/* Flits of a packet that carries this much data. */
+static inline u32 network_flits_of(const struct network_params *params, const struct packet *packet,
+                                   u32 data)
+{
+    const u32 bytes = PACKET_HEADER_BYTES + data + (packet->payload_bits + 7u) / 8;
+    return (bytes + params->flit_bytes - 1) / params->flit_bytes;
+}
 static inline u32 network_flits(const struct network_params *params, const struct packet *packet)
 {
-    u32 bytes = PACKET_HEADER_BYTES + packet->bytes + (packet->payload_bits + 7u) / 8;
-    return (bytes + params->flit_bytes - 1) / params->flit_bytes;
+    return network_flits_of(params, packet, packet->bytes);
 }
 
 /* Its size. Parts of a reply, one for each sector, have a header each and are as long as each other. */
 static inline void network_size(const struct network *network, struct queued_packet *slot)
 {
     const struct packet *packet = &slot->packet;
-    slot->flits = slot->part_flits = network_flits(&network->params, packet);
-    if (!network->by_sector || !(packet->sectors & (packet->sectors - 1)))
-        return;
-    const u32 parts = count_sectors(packet->sectors);
-    struct packet part = *packet;
-    part.bytes = (u16)(packet->bytes / parts);
-    slot->part_flits = network_flits(&network->params, &part);
+    const bool whole = !network->by_sector || !(packet->sectors & (packet->sectors - 1));
+    const u32 parts = whole ? 1 : count_sectors(packet->sectors);
+    slot->part_flits = network_flits_of(&network->params, packet, packet->bytes / parts);
     slot->flits = parts * slot->part_flits;
 }
 

@@ -17,6 +17,7 @@
  * so that one queue of alarms for each suffices. When nothing is due at the next edge, the clocks
  * advance to the first time at which something is.
  */
+#include "base/hot.h"
 #include "mem/system_parts.h"
 
 /* ---- When slices and channels are called ---- */
@@ -39,7 +40,7 @@ static inline void alarm_at(struct calls *calls, u32 who, fs time)
 }
 
 /* Components whose cycle has come are called at this edge. */
-static void call_later(struct calls *calls, u64 cycle)
+PART_OF void call_later(struct calls *calls, u64 cycle)
 {
     calls->first = NO_CYCLE;
     FOR_MEMBERS(who, calls->later, calls->words) {
@@ -102,7 +103,7 @@ static void catch_up(struct network *network, u64 *done, u64 cycle)
     *done = cycle;
 }
 
-static void deliver_requests(struct memory_system *m, fs now)
+PART_OF void deliver_requests(struct memory_system *m, fs now)
 {
     const u64 *ready = network_ready(m->up);
     FOR_MEMBERS(unit, ready, m->unit_words) {
@@ -130,7 +131,7 @@ static void deliver_line(struct memory_system *m, const struct packet *packet, f
     m->cluster_next = MIN(m->cluster_next, cluster->next);
 }
 
-static void deliver_replies(struct memory_system *m, fs now)
+PART_OF void deliver_replies(struct memory_system *m, fs now)
 {
     const u64 *ready = network_ready(m->down);
     FOR_MEMBERS(output, ready, m->port_words) {
@@ -156,7 +157,7 @@ static u32 place_of(const struct memory_system *m, u32 sender)
                                      : m->core_ports + sender - m->cores;
 }
 
-static void enter_replies(struct memory_system *m)
+PART_OF void enter_replies(struct memory_system *m)
 {
     FOR_MEMBERS(unit, m->waiting, m->unit_words) {
         struct l2_slice *slice = m->slices[unit];
@@ -177,7 +178,7 @@ static void enter_replies(struct memory_system *m)
 
 /* One packet of a core port enters, with cores taking turns. Returns the first arrival that is
  * left. */
-static fs enter_request(struct memory_system *m, u32 at, fs now)
+PART_OF fs enter_request(struct memory_system *m, u32 at, fs now)
 {
     u32 share = m->network_params.cores_per_port;
     u32 count = MIN(share, m->cores - at * share);
@@ -200,7 +201,7 @@ static fs enter_request(struct memory_system *m, u32 at, fs now)
     return left;
 }
 
-static void enter_requests(struct memory_system *m, fs now)
+PART_OF void enter_requests(struct memory_system *m, fs now)
 {
     fs first = FS_NEVER;
     /* cores act after the network at the same time: what arrives now enters at the next edge */
@@ -253,7 +254,7 @@ static void clusters_edge(struct memory_system *m, fs now)
     m->cluster_next = first;
 }
 
-static void tick(struct memory_system *m, struct network *network, u64 *done)
+PART_OF void tick(struct memory_system *m, struct network *network, u64 *done)
 {
     if (!network_busy(network) && !m->every)
         return;
@@ -262,7 +263,7 @@ static void tick(struct memory_system *m, struct network *network, u64 *done)
     *done = m->network.cycle + 1;
 }
 
-static void network_edge(struct memory_system *m, fs now)
+PART_OF void network_edge(struct memory_system *m, fs now)
 {
     if (m->cluster_next <= now || UNLIKELY(m->every))
         clusters_edge(m, now);
@@ -291,7 +292,7 @@ static COLD void sweep(struct memory_system *m)
         }
 }
 
-static void l2_edge(struct memory_system *m, fs now)
+PART_OF void l2_edge(struct memory_system *m, fs now)
 {
     struct calls *calls = &m->slice_calls;
     u64 cycle = m->l2.cycle;
@@ -320,7 +321,7 @@ static void l2_edge(struct memory_system *m, fs now)
 /* ---- DRAM edges ---- */
 
 /* Returns finished requests to the slices: at most one reply per cycle; writes need no reply. */
-static void leave(struct memory_system *m, u32 number)
+PART_OF void leave(struct memory_system *m, u32 number)
 {
     struct channel *channel = &m->channels[number];
     u32 tag;
@@ -343,7 +344,7 @@ static void leave(struct memory_system *m, u32 number)
 }
 
 /* One request leaves for DRAM; slices take turns. */
-static void set_out(struct memory_system *m, u32 number, fs now)
+PART_OF void set_out(struct memory_system *m, u32 number, fs now)
 {
     struct channel *channel = &m->channels[number];
     if (!channel->sending || channel->inside >= m->channel_limit)
@@ -383,7 +384,7 @@ static COLD void tell_arrived(struct memory_system *m, const struct channel *cha
 }
 
 /* A request whose delay is over enters DRAM. True: another can follow in the next cycle. */
-static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
+PART_OF bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
 {
     const struct l2_request *request = ring_head(&channel->delayed);
     if (!ring_count(&channel->delayed) || request->due > now)
@@ -404,7 +405,7 @@ static bool enter_dram(struct memory_system *m, struct channel *channel, fs now)
 
 /* A cycle of a channel. Returns the next cycle in which it has something to do. Requests that must
  * wait for DRAM are retried in the cycle in which DRAM acts. */
-static u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
+PART_OF u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
 {
     struct channel *channel = &m->channels[number];
     struct dram *dram = channel->dram;
@@ -422,7 +423,7 @@ static u64 channel_tick(struct memory_system *m, u32 number, u64 cycle, fs now)
     return idle == UINT64_MAX ? NO_CYCLE : cycle + 1 + idle;
 }
 
-static void dram_edge(struct memory_system *m, fs now)
+PART_OF void dram_edge(struct memory_system *m, fs now)
 {
     struct calls *calls = &m->channel_calls;
     u64 cycle = m->dram.cycle;
@@ -455,7 +456,7 @@ void memory_system_advance(struct memory_system *m, fs time)
     clock_advance(&m->dram, clock_cycles_until(&m->dram, time));
 }
 
-void memory_system_run(struct memory_system *m, fs end)
+HOT void memory_system_run(struct memory_system *m, fs end)
 {
     fs first = wanted(m);
     m->shared.atomics.count = 0;

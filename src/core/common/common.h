@@ -76,15 +76,14 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-/* Schedulers take their turns, starting with `first`. */
-void issue_turns(struct core *core, u32 first);
+/* Schedulers take their turns. */
+void issue_turns(struct core *core);
 static inline void issue_tick(struct core *core)
 {
-    const u32 first = core->issue.first;
-    core->issue.first = first + 1 == core->config.issue->schedulers ? 0 : first + 1;
     core->stats.issue.cycles += core->present != 0;
     if (core->issue.asleep != core->issue.all || core->issue.redirected | core->issue.skipping)
-        core->pipeline->issue(core, first);
+        core->pipeline->issue(core);
+    core->issue.rounds++;
 }
 /* Charges idle cycles of schedulers up to now. */
 void issue_charge_idle(struct core *core);
@@ -92,6 +91,14 @@ void issue_charge_idle(struct core *core);
 void issue_charge(struct core *core, u64 cycles);
 /* schedule.c: the scheduling policy. */
 bool schedule_is_greedy(const struct core *core);
+/* The slot of the oldest warp of a non-empty set, unless a flipped bit has changed ages (live.h). */
+static inline u32 schedule_oldest(const struct core *core, u64 set)
+{
+    u32 i = 0;
+    while (!(core->cohorts[i] & set))
+        i++;
+    return first_bit(core->cohorts[i] & set);
+}
 /* Picks a warp of the non-empty set `ready`; CORE_WARPS: none may issue. */
 u32 schedule_pick(struct core *core, u32 scheduler, u64 ready);
 /* The scheduler has issued nothing for `cycles`. */
@@ -135,7 +142,6 @@ void collect_create(struct core *core);
 /* The banks of an instruction's registers. */
 void collect_time(struct inst_time *time, const struct inst *inst,
                   const struct core_config *config);
-void collect_tick(struct core *core);
 /* Whether a step would change anything but counters. */
 static inline bool collect_active(const struct core *core)
 {
@@ -204,7 +210,6 @@ void execute_create(struct core *core);
 void execute_begin(struct core *core);
 /* Counts an instruction that enters a unit. */
 void execute_count(struct core *core, const struct inflight *inflight);
-void execute_tick(struct core *core);
 
 /* writeback.c */
 void write_back_begin(struct core *core);

@@ -13,6 +13,7 @@
  * Deviation: fetch.width counts instructions, whatever their size in bytes; a fetch never crosses a
  * line.
  */
+#include "base/hot.h"
 #include "core/common/slots.h"
 #include "core/requests.h"
 
@@ -153,7 +154,7 @@ static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
 }
 
 /* `served`: as in struct fetch_stage. */
-static void deliver(struct core *core, u32 s, u32 inst, u32 served)
+PART_OF void deliver(struct core *core, u32 s, u32 inst, u32 served)
 {
     struct slot *slot = &core->slots[s];
     const bool here = served != NO_INST;
@@ -194,7 +195,7 @@ static void deliver(struct core *core, u32 s, u32 inst, u32 served)
         fetch_want_more(core, s);
 }
 
-static void decode_tick(struct core *core)
+PART_OF void decode(struct core *core)
 {
     while (core->fetch.decode_head != core->fetch.decode_tail) {
         u32 at = core->fetch.decode_head % DECODES;
@@ -206,7 +207,13 @@ static void decode_tick(struct core *core)
     }
 }
 
-static void decode_push(struct core *core, u32 s, u32 inst, u32 served)
+/* No stages are between the instruction cache and the buffers. */
+static __attribute__((noinline)) void decode_at_once(struct core *core)
+{
+    decode(core);
+}
+
+PART_OF void decode_push(struct core *core, u32 s, u32 inst, u32 served)
 {
     u32 at = core->fetch.decode_tail++ % DECODES;
     core->slots[s].decoding = true;
@@ -235,7 +242,7 @@ static __attribute__((noinline)) void send_miss(struct core *core, u32 s, u64 li
 }
 
 /* False: nothing more can be fetched in this cycle. */
-static bool look_up(struct core *core, u32 s)
+PART_OF bool look_up(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     const u32 inst = slot->fetch_at;
@@ -371,7 +378,7 @@ static u64 of_last_group(const struct core *core, u64 set)
 }
 
 /* Looks up instructions for warps that want them. */
-static void serve(struct core *core)
+PART_OF void serve(struct core *core)
 {
     u64 left = core->fetch.wanting;
     core->fetch.arrived &= left;
@@ -397,15 +404,14 @@ static void serve(struct core *core)
             break;
     }
     if (!core->config.fetch->decode_cycles && !core->fetch.extra_stages)
-        decode_tick(core);
+        decode_at_once(core);
 }
 
-void fetch_tick(struct core *core)
+HOT void fetch_tick(struct core *core)
 {
     if (core->fetch.miss_head != core->fetch.miss_tail)
         take_misses(core);
-    if (core->fetch.decode_head != core->fetch.decode_tail)
-        decode_tick(core);
+    decode(core);
     if (core->fetch.wanting)
         serve(core);
 }

@@ -15,6 +15,7 @@
  *      (core_hold), barrier, fetch, memory (an ended warp with something in flight); empty if it
  *      has no warp.
  */
+#include "base/hot.h"
 #include "core/common/issue_parts.h"
 #include "core/live.h"
 
@@ -279,7 +280,7 @@ static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
     return issue_next(core, s, false);
 }
 
-static __attribute__((noinline)) bool issue_plainly(struct core *core, u32 s)
+HOT static __attribute__((noinline)) bool issue_plainly(struct core *core, u32 s)
 {
     return issue_next(core, s, true);
 }
@@ -471,7 +472,7 @@ void issue_idle(struct core *core, enum stall stall, u32 s)
 void issue_charge(struct core *core, u64 cycles)
 {
     core->stats.issue.cycles += core->present ? cycles : 0;
-    core->issue.first = (u32)((core->issue.first + cycles) % core->config.issue->schedulers);
+    core->issue.rounds += cycles;
     for (u32 awake = core->issue.all & ~core->issue.asleep; awake; awake &= awake - 1) {
         u32 i = first_bit(awake);
         end_idle(core, i);
@@ -524,7 +525,9 @@ PART_OF void take_turn(struct core *core, u32 scheduler, bool plain)
         core->stats.issue.issued++;
         return;
     }
-    u64 held = 0, ready = ready_slots(core, scheduler);
+    u64 held = 0;
+    u64 ready = plain ? ready_among(core, scheduler, able_slots(core)) /* nothing is skipped */
+                      : ready_slots(core, scheduler);
     if (hooked && ready && core_hooked(core, SEAM_PICK))
         issue_ask_pick(core, scheduler, &ready, &held);
     const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
@@ -577,9 +580,9 @@ void issue_prepare(struct core *core)
     prepare(core);
 }
 
-PART_OF void run_schedulers(struct core *core, u32 first, bool plain)
+PART_OF void run_schedulers(struct core *core, bool plain)
 {
-    const u32 n = core->config.issue->schedulers;
+    const u32 n = core->config.issue->schedulers, first = (u32)(core->issue.rounds % n);
     prepare(core);
     u32 scheduler = first;
     do {
@@ -591,10 +594,10 @@ PART_OF void run_schedulers(struct core *core, u32 first, bool plain)
 }
 
 /* Compiled twice: the plain way has no detours, and a turn is one instruction and one cycle. */
-void issue_turns(struct core *core, u32 first)
+HOT void issue_turns(struct core *core)
 {
     if (LIKELY(core->issue.one_each && !core->detours))
-        run_schedulers(core, first, true);
+        run_schedulers(core, true);
     else
-        run_schedulers(core, first, false);
+        run_schedulers(core, false);
 }

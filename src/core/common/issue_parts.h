@@ -142,10 +142,16 @@ PART_OF void end_idle_of_all(struct core *core, u32 scheduler)
     }
 }
 
+/* The scheduler's slots among `able`, slots whose heads may issue if they find room. */
+PART_OF u64 ready_among(const struct core *core, u32 scheduler, u64 able)
+{
+    const u64 ready = core->issue.schedulers[scheduler].slots & able;
+    return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
+}
+
 PART_OF u64 ready_slots(const struct core *core, u32 scheduler)
 {
-    u64 ready = core->issue.schedulers[scheduler].slots & able_slots(core) & ~core->issue.skipping;
-    return ready ? ready & ~without_room(core, group_of(core, scheduler)) : 0;
+    return ready_among(core, scheduler, able_slots(core) & ~core->issue.skipping);
 }
 
 /* Greedy policies mostly stay with the same warp. */
@@ -154,7 +160,8 @@ PART_OF u32 pick(struct core *core, u32 scheduler, u64 ready)
     const u32 last = core->issue.schedulers[scheduler].last;
     if (core->issue.greedy && last < CORE_WARPS && ready >> last & 1)
         return last;
-    return schedule_pick(core, scheduler, ready);
+    return LIKELY(core->issue.oldest_next) ? schedule_oldest(core, ready)
+                                           : schedule_pick(core, scheduler, ready);
 }
 
 /* The scheduler has issued nothing. If no warp could issue, it sleeps until something changes. */

@@ -19,6 +19,7 @@
  *      head, and take effect afterwards. Atomics do not wait: the network and the slice keep their
  *      order.
  */
+#include "base/hot.h"
 #include "core/common/content.h"
 #include "mem/stride.h"
 
@@ -198,7 +199,7 @@ static bool second_is_alike(const struct dyninst *f, const struct lsu_params *p)
 }
 
 /* An access to shared memory occupies the head for as long as its banks conflict. */
-static void start_shared(struct core *core, struct inflight *inflight)
+PART_OF void start_shared(struct core *core, struct inflight *inflight)
 {
     const struct lsu_params *p = core->config.lsu;
     struct dyninst *f = &inflight->dyn;
@@ -242,7 +243,7 @@ bool lsu_act(struct core *core, struct inflight *inflight)
 }
 
 /* The access at the head takes effect on memory. False: it has faulted. */
-static bool start_current(struct core *core, struct inflight *inflight)
+PART_OF bool start_current(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
     struct dyninst *f = &inflight->dyn;
@@ -272,8 +273,9 @@ static bool start_current(struct core *core, struct inflight *inflight)
 
 /* Sends a transaction on its way; *banks: what this cycle's transactions have used, one of each bank
  * of the L1 and one that bypasses it. False: there is no room. */
-static __attribute__((noinline)) bool send_transaction(struct core *core, struct inflight *inflight,
-                                                       const struct transaction *t, u64 *banks)
+HOT static __attribute__((noinline)) bool send_transaction(struct core *core,
+                                                           struct inflight *inflight,
+                                                           const struct transaction *t, u64 *banks)
 {
     struct lsu *lsu = core->lsu.unit;
     const struct l1d_params *l1 = core->config.l1d;
@@ -382,7 +384,7 @@ static bool send_constant(struct core *core, struct inflight *inflight)
 }
 
 /* The head has sent everything: the access waits for replies, or is done. */
-static void leave_head(struct core *core, struct inflight *inflight)
+PART_OF void leave_head(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
     const struct dyninst *f = &inflight->dyn;
@@ -409,7 +411,7 @@ static void leave_head(struct core *core, struct inflight *inflight)
 }
 
 /* True: the access at the head has nothing left to send. */
-static bool work(struct core *core, struct inflight *inflight)
+PART_OF bool work(struct core *core, struct inflight *inflight)
 {
     struct lsu *lsu = core->lsu.unit;
     u64 banks = 0;
@@ -463,7 +465,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
 }
 
 /* Continues the access at the head. */
-static __attribute__((noinline)) void work_head(struct core *core)
+HOT static __attribute__((noinline)) void work_head(struct core *core)
 {
     struct inflight *inflight = core_inflight(core, core->lsu.unit->current);
     if (!core->lsu.unit->started) {
@@ -487,13 +489,24 @@ static inline bool head_is_blocked(const struct lsu *lsu)
     return lsu->wanted_pipe & lsu->pipes_stalled;
 }
 
-void lsu_work(struct core *core)
+/* Charges `cycles` in which caches refused the accesses at the ends of these pipes again. */
+static inline void charge_refused(const struct lsu *lsu, u64 pipes, u64 cycles)
+{
+    for (u64 set = pipes; set; set &= set - 1)
+        *lsu->stalled_by[first_bit(set)] += cycles;
+}
+
+HOT void lsu_work(struct core *core)
 {
     const struct lsu *lsu = core->lsu.unit;
     if (ring_count(&lsu->queue))
         lsu_requests_send(core);
-    if (core->lsu.due <= core_cycle(core))
-        lsu_requests_look_up(core);
+    if (core->lsu.due <= core_cycle(core)) {
+        if (lsu->pipes_used & ~lsu->pipes_stalled || !queue_room(core))
+            lsu_requests_look_up(core);
+        else
+            charge_refused(lsu, lsu->pipes_used, 1);
+    }
     if (head_is_blocked(lsu))
         core->stats.lsu.stall_cycles++;
     else if (lsu->current != NO_INFLIGHT)
@@ -518,9 +531,8 @@ u64 lsu_due_again(const struct core *core)
 
 void lsu_charge(struct core *core, u64 cycles)
 {
-    struct lsu *lsu = core->lsu.unit;
-    for (u64 set = lsu->pipes_used & lsu->pipes_stalled; set; set &= set - 1)
-        *lsu->stalled_by[first_bit(set)] += cycles;
+    const struct lsu *lsu = core->lsu.unit;
+    charge_refused(lsu, lsu->pipes_used & lsu->pipes_stalled, cycles);
     core->stats.lsu.stall_cycles += head_is_blocked(lsu) ? cycles : 0;
 }
 

@@ -6,6 +6,7 @@
  * access that the cache refuses stays there and blocks those behind it. Misses, and accesses that
  * bypass the caches, go through a queue to the network, one per cycle.
  */
+#include "base/hot.h"
 #include "core/common/content.h"
 #include <stdlib.h>
 
@@ -162,7 +163,7 @@ static void send_request(struct core *core, struct lsu_request *request)
     requests_send(core, &packet, request->bytes);
 }
 
-void lsu_requests_send(struct core *core)
+HOT void lsu_requests_send(struct core *core)
 {
     struct lsu *lsu = core->lsu.unit;
     if (!ring_count(&lsu->queue) || ring_head(&lsu->queue)->ready > core_cycle(core))
@@ -194,7 +195,7 @@ void lsu_requests_send(struct core *core)
 /* ---- the first-level data cache ---- */
 
 /* The line of its cache that a request is in, and the request's sectors of that line. */
-static u64 cache_line(const struct core *core, const struct lsu_request *request, u32 *sectors)
+PART_OF u64 cache_line(const struct core *core, const struct lsu_request *request, u32 *sectors)
 {
     const u32 bytes =
         request->readonly ? core->config.readonly->line_bytes : core->config.l1d->line_bytes;
@@ -279,7 +280,7 @@ static COLD void send_victim(struct core *core, const struct lsu_request *access
 }
 
 /* False: it must be tried again. */
-static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
+PART_OF bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
 {
     struct lsu *lsu = core->lsu.unit;
     if (lsu->pipes_stalled >> pipe & 1 && queue_room(core)) {
@@ -337,7 +338,7 @@ static bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     return true;
 }
 
-void lsu_requests_look_up(struct core *core)
+HOT void lsu_requests_look_up(struct core *core)
 {
     struct lsu *lsu = core->lsu.unit;
     const u64 now = core_cycle(core);
@@ -360,7 +361,7 @@ void lsu_requests_look_up(struct core *core)
     core->lsu.due = due;
 }
 
-void lsu_reply(struct core *core, const struct packet *packet)
+HOT void lsu_reply(struct core *core, const struct packet *packet)
 {
     struct lsu *lsu = core->lsu.unit;
     struct cache_out out;

@@ -10,7 +10,9 @@
  *     issue         each scheduler issues the next instructions of a warp
  *     fetch         instructions move from the instruction cache into the warps' buffers
  */
-#include "core/common/common.h"
+#include "base/hot.h"
+#include "core/common/collect_tick.h"
+#include "core/common/execute_tick.h"
 #include "core/common/slots.h"
 
 /* ---- create and begin ---- */
@@ -47,6 +49,7 @@ static void issue_begin(struct core *core)
     struct issue_stage *issue = &core->issue;
     issue->asleep = issue->idle_set = 0;
     issue->greedy = schedule_is_greedy(core);
+    issue->oldest_next = issue->greedy && !core->config.live;
     issue->one_each = core->config.issue->per_warp == 1 && core->config.issue->interval == 1;
     /* rr passes the turn in every cycle, and some mechanisms must be called in every cycle */
     issue->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);
@@ -77,7 +80,7 @@ void common_start_warp(struct core *core, u32 s)
 
 /* ---- time ---- */
 
-static void tick(struct core *core)
+PART_OF void tick(struct core *core)
 {
     write_back_tick(core);
     if (core->collect.collected_groups)
@@ -120,30 +123,44 @@ static u64 due_cycle(const struct core *core)
     return MIN(due, MIN(lsu, fetch));
 }
 
-void common_run(struct core *core, fs end)
+/* Finds out how long the core stays quiet, unless that is known. */
+static void find_quiet(struct core *core)
+{
+    if (core->quiet_until > core_cycle(core))
+        return;
+    core->quiet_until = due_cycle(core);
+    if (UNLIKELY(core->detours & DETOUR_SEAMS) && core->quiet_until == UINT64_MAX)
+        hold_stuck(core);
+}
+
+/* Passes the cycles before `end` in which the core is quiet. */
+static void pass_quiet(struct core *core, fs end)
+{
+    u64 cycles = clock_cycles_until(&core->clock, end);
+    cycles = MIN(cycles, core->quiet_until - core_cycle(core));
+    issue_charge(core, cycles);
+    collect_charge(core, cycles);
+    if (core->lsu.due <= core_cycle(core))
+        lsu_charge(core, cycles);
+    clock_advance(&core->clock, cycles);
+}
+
+HOT void common_run(struct core *core, fs end)
 {
     struct port *const replies = core->config.replies;
     fs reply = port_next(replies);      /* none is added within a window */
     if (UNLIKELY(core->mechanism_work)) /* a mechanism may have started something between windows */
         core->quiet_until = 0;
-    while (core->clock.next < end && !core->stopped) {
-        if (core->quiet_until <= core_cycle(core) && is_quiet(core)) {
-            core->quiet_until = due_cycle(core);
-            if (UNLIKELY(core->detours & DETOUR_SEAMS) && core->quiet_until == UINT64_MAX)
-                hold_stuck(core);
-        }
-        if (core->quiet_until > core_cycle(core)) {
-            u64 cycles = clock_cycles_until(&core->clock, MIN(end, reply));
-            cycles = MIN(cycles, core->quiet_until - core_cycle(core));
-            issue_charge(core, cycles);
-            collect_charge(core, cycles);
-            if (core->lsu.due <= core_cycle(core))
-                lsu_charge(core, cycles);
-            clock_advance(&core->clock, cycles);
+    bool quiet = core->quiet_until > core_cycle(core);
+    for (; core->clock.next < end && !core->stopped; quiet = false) {
+        if (quiet || is_quiet(core)) {
+            find_quiet(core);
+            if (core->quiet_until > core_cycle(core))
+                pass_quiet(core, MIN(end, reply));
             if (core->clock.next >= end)
                 return;
+            core->quiet_until = 0;
         }
-        core->quiet_until = 0;
         if (reply <= core->clock.next) {
             core_take_replies(core);
             reply = port_next(replies);

@@ -52,6 +52,11 @@ static u64 by_age(const struct slot *slot)
 {
     return slot->age;
 }
+static u32 oldest(const struct core *core, u64 set)
+{
+    return UNLIKELY(core->config.live) ? least(core, set, by_age) : schedule_oldest(core, set);
+}
+
 static u64 by_issued(const struct slot *slot)
 {
     return slot->issued;
@@ -77,7 +82,7 @@ static u64 regroup(struct core *core, u32 scheduler, u64 ready)
 {
     u64 group = 0;
     for (u32 n = 0; n < core->config.issue->group_size && ready; n++) {
-        u32 slot = least(core, ready, by_age);
+        u32 slot = oldest(core, ready);
         group |= bit(slot);
         ready &= ~bit(slot);
     }
@@ -119,9 +124,9 @@ u32 schedule_pick(struct core *core, u32 scheduler, u64 ready)
     case POLICY_GTO:
         if (last < CORE_WARPS && ready >> last & 1)
             return last;
-        return least(core, ready, by_age);
+        return oldest(core, ready);
     case POLICY_OLDEST:
-        return least(core, ready, by_age);
+        return oldest(core, ready);
     case POLICY_TWO_LEVEL: {
         u64 group = ready & core->issue.schedulers[scheduler].group;
         return next_from(group ? group : regroup(core, scheduler, ready), last + 1);

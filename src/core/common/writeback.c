@@ -6,6 +6,7 @@
  * when they started); a bank that is written serves no read in that cycle. Results of loads use the
  * load/store unit's write-back ports.
  */
+#include "base/hot.h"
 #include "core/common/content.h"
 #include "core/common/slots.h"
 #include "core/live.h"
@@ -161,12 +162,15 @@ static void tell_retired(struct core *core, struct inflight *inflight)
         use->mechanism->retired(use->state, core, inflight);
 }
 
-/* Releases what the instruction held; its warp may be able to continue. */
-PART_OF void settle(struct core *core, struct inflight *inflight, const struct inst_time *time)
+/* Releases what the instruction held; its warp may be able to continue. `own`: it is known to be an
+ * instruction of the warp. */
+PART_OF void settle(struct core *core, struct inflight *inflight, const struct inst_time *time,
+                    bool own)
 {
     struct slot *slot = &core->slots[inflight->slot];
     slot->in_flight--;
-    if (!inflight->injected)
+    own |= !inflight->injected;
+    if (own)
         scoreboard_release(core, slot, time);
     if (inflight->memory_wait) {
         if (inflight->memory_wait == WAITS_AS_SCALAR)
@@ -174,8 +178,7 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
         else
             slot->vector_accesses--;
     }
-    if (UNLIKELY(core->issue.branching >> inflight->slot & 1) && time->flags & TIME_BRANCH &&
-        !inflight->injected) {
+    if (UNLIKELY(core->issue.branching >> inflight->slot & 1) && time->flags & TIME_BRANCH && own) {
         if (UNLIKELY(core->issue.held >> inflight->slot & 1)) {
             hold_resolved(core, inflight->slot);
         } else {
@@ -215,27 +218,28 @@ static __attribute__((noinline)) void retire_hooked(struct core *core, struct in
         trace_retired(core, inflight);
     if (core->issue.by_waitcnt)
         waitcnt_settle(core, inflight);
-    settle(core, inflight, inflight->time);
+    settle(core, inflight, inflight->time, false);
     if (core_hooked(core, SEAM_RETIRED))
         tell_retired(core, inflight);
     inflight_give(core, inflight);
 }
 
-PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool counts)
+/* `detours`: the core has some. */
+PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool detours)
 {
     const struct inst_time *time = inflight->time;
     claim_banks(core, inflight, time);
     if (!inflight->dyn.committed)
         dyninst_commit(&inflight->dyn);
-    if (counts && inflight->counted)
+    if (detours && core->issue.by_waitcnt && inflight->counted)
         waitcnt_settle(core, inflight);
-    settle(core, inflight, time);
+    settle(core, inflight, time, !detours);
     inflight_give(core, inflight);
 }
 
 static void retire_counted(struct core *core, struct inflight *inflight)
 {
-    retire_plain(core, inflight, core->issue.by_waitcnt);
+    retire_plain(core, inflight, true);
 }
 
 static __attribute__((noinline)) void retire_specially(struct core *core, struct inflight *inflight)
@@ -262,12 +266,12 @@ PART_OF void retire_any(struct core *core, struct inflight *inflight)
         retire_plain(core, inflight, false);
 }
 
-void inflight_retire(struct core *core, struct inflight *inflight)
+HOT void inflight_retire(struct core *core, struct inflight *inflight)
 {
     retire_any(core, inflight);
 }
 
-void write_back_due(struct core *core)
+HOT void write_back_due(struct core *core)
 {
     const u32 at = core_cycle(core) % WHEEL;
     struct inflight_list list = core->wheel.lists[at];

@@ -112,10 +112,9 @@ static bool issue_kinds(struct core *core, u32 scheduler, u64 open)
     return any;
 }
 
-static void issue(struct core *core, u32 first)
+static void issue(struct core *core)
 {
     const u32 scheduler = (u32)(core_cycle(core) % core->config.issue->schedulers);
-    (void)first; /* for pipelines in which all schedulers act in a cycle */
     if (core->issue.redirected | core->issue.skipping)
         issue_prepare(core);
     if (core->issue.asleep >> scheduler & 1)

@@ -85,6 +85,7 @@ struct timed_run {
     u64 progress;               /* instructions issued at the last progress */
     fs moved;                   /* time of the last progress */
     u64 answers;                /* replies from memory at the last call of answers_came */
+    const struct slot *sampled; /* the slot of the warp that endless.h has picked, or NULL */
     struct trace_buffer *seen;  /* by core: trace events; NULL: not observed */
     struct trace_buffer *steps; /* by core: steps of instructions; NULL: not traced */
 };

@@ -220,12 +220,18 @@ static bool answers_came(struct timed_run *run)
     return more;
 }
 
-/* Samples one warp, or all, for repetition (endless.h). */
+/* Samples one warp, or all, for repetition (endless.h). The slot of the warp that is sampled first
+ * is found once. */
 static void look_for_repeats(struct timed_run *run, u64 issued)
 {
     struct timing *t = run->timing;
     struct endless *endless = &t->device->endless;
     u32 live = 0, at = 0;
+    if (!endless->all && endless->picked && run->sampled && run->sampled->warp == endless->picked &&
+        !run->sampled->ended) {
+        endless_look(t->device, endless->picked, run->sampled->issued, issued);
+        return;
+    }
     for (u32 i = 0; i < t->core_count; i++)
         live += count_lanes(t->cores[i]->present & ~t->cores[i]->ended);
     const u32 picked = live ? endless_pick(endless, live) : 0;
@@ -236,8 +242,10 @@ static void look_for_repeats(struct timed_run *run, u64 issued)
                 return; /* end of the round */
             const struct slot *slot = &t->cores[i]->slots[first_bit(set)];
             if ((all && endless->all) || slot->warp == endless->picked ||
-                (!endless->picked && at == picked))
+                (!endless->picked && at == picked)) {
                 endless_look(t->device, slot->warp, slot->issued, issued);
+                run->sampled = endless->picked == slot->warp ? slot : run->sampled;
+            }
         }
 }
 
