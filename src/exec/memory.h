@@ -80,5 +80,7 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
 /* Changes whenever an allocation is made or freed: cached translations compare it. */
 const u64 *memory_generation(const struct memory *memory);
 u64 memory_used(const struct memory *memory);
+/* A hash of the addresses and contents of all live allocations but code. */
+u64 memory_hash(const struct memory *memory);
 
 #endif

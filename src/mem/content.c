@@ -18,6 +18,7 @@ static void create_entries(struct content *content, const struct content_config 
     }
     content->entries[client] = entries;
     content->entry_counts[client] = config->entries[client];
+    content->entry_words[client] = words;
     content->entry_data[client] = data;
     content->entry_masks[client] = masks;
 }

@@ -44,6 +44,7 @@ struct content {
     u32 cores;
     struct content_entry *entries[CLIENTS]; /* by core, then tag */
     u32 entry_counts[CLIENTS];              /* of a core */
+    u32 entry_words[CLIENTS];               /* of an entry's mask */
     u8 *entry_data[CLIENTS];
     u64 *entry_masks[CLIENTS];
     struct slice_content *slices;
