@@ -114,9 +114,10 @@ void print_man(FILE *to);
 void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
-extern const struct command area_command, compare_command, energy_command, run_command,
-    disasm_command, params_command, stats_command, machines_command, mechanisms_command,
-    workloads_command, reproduce_command, sweep_command, help_command, completion_command;
+extern const struct command area_command, compare_command, energy_command, inject_command,
+    run_command, disasm_command, params_command, stats_command, machines_command,
+    mechanisms_command, workloads_command, reproduce_command, sweep_command, help_command,
+    completion_command;
 
 /* Print the built-in experiments and workloads, one per line. */
 void print_experiment_names(void);

@@ -1,0 +1,243 @@
+/*
+ * A process with a fault, from the flip until its fate is known.
+ *
+ * It is masked as soon as its state is that of the golden run again: the rows of the registry that
+ * can still matter, warps' own state, requests under way, device memory. These are compared at
+ * moments for which the golden run has hashes, ever more rarely, since a fault that has stayed for
+ * long is likely to stay. What is inside the networks has no hash (gpu/time/live_rest.c); therefore
+ * the state must agree twice, SETTLE cycles apart.
+ *
+ * One in AUDIT_ONE_IN of the faults that are decided early runs to the end all the same, and its
+ * fate there is compared with the decision.
+ */
+#include "base/rng.h"
+#include "fault/campaign.h"
+#include "gpu/time/parts.h"
+#include <math.h>
+#include <unistd.h>
+
+enum {
+    SETTLE = 500 /* cycles: longer than a request of an idle machine is under way */
+};
+
+static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
+                               enum decided decided)
+{
+    struct fault_verdict *verdict = &inject->follow.verdict;
+    if (verdict->audited) {
+        verdict->disagrees = effect != HD_EFFECT_MASKED;
+        if (!verdict->disagrees)
+            verdict->cycles = 0; /* as of others: an audit is not to be seen (J2) */
+    } else {
+        verdict->decided = (u8)decided;
+    }
+    verdict->effect = (u8)effect;
+    inject->ledger->verdicts[inject->follow.id] = *verdict;
+    _exit(0);
+}
+
+void follow_begin_fault(struct hd_inject *inject, u64 id)
+{
+    const struct injection *fault = &inject->faults[id];
+    const struct fault_target *target = &inject->targets.data[fault->target];
+    u64 chance = inject->plan.seed ^ id * 0x9E3779B97F4A7C15ull;
+    struct follow *follow = &inject->follow;
+    *follow = (struct follow){.id = id, .audit = splitmix64(&chance) % AUDIT_ONE_IN == 0};
+    for (u32 i = 0; i < MOST_PATTERN; i++)
+        if (fault->pattern >> i & 1)
+            follow->strikes[follow->strike_count++] = (struct strike){
+                .element = target->name,
+                .owner = fault->owner,
+                .bit = fault->entry * target->row->bits + fault->bit + i,
+                .cycle = fault->cycle,
+            };
+    for (u32 i = 0; i < inject->launch; i++)
+        follow->cycles += inject->ledger->ends[i].cycle;
+    timing_strike(inject->device->timing, follow->strikes, follow->strike_count);
+}
+
+/* The fault is masked; no need to go on, but for an audit. */
+static void decide(struct hd_inject *inject, enum decided decided)
+{
+    struct follow *follow = &inject->follow;
+    if (!follow->audit)
+        conclude(inject, HD_EFFECT_MASKED, decided);
+    follow->verdict.audited = true;
+    follow->verdict.decided = (u8)decided;
+}
+
+/* Whether all bits have been flipped; decides if nothing reads them. */
+static bool has_struck(struct hd_inject *inject)
+{
+    struct follow *follow = &inject->follow;
+    bool acts = false, held = false;
+    for (u32 i = 0; i < follow->strike_count; i++) {
+        if (!follow->strikes[i].done)
+            return false;
+        acts |= follow->strikes[i].result == FLIP_DONE;
+        held |= follow->strikes[i].result == FLIP_DEAD;
+    }
+    follow->struck = true;
+    if (!acts)
+        decide(inject, held ? DECIDED_DEAD : DECIDED_UNUSED);
+    return true;
+}
+
+static bool is_before(const struct golden_sample *sample, u32 launch, u64 cycle)
+{
+    return sample->launch != launch ? sample->launch < launch : sample->cycle < cycle;
+}
+
+/* The first sample at or after a moment, and after `from`. */
+static u32 sample_from(const struct ledger *ledger, u32 from, u32 launch, u64 cycle)
+{
+    while (from < ledger->sample_count && is_before(&ledger->samples[from], launch, cycle))
+        from++;
+    return from;
+}
+
+static bool state_is(const struct hd_inject *inject, const struct live_moment *moment,
+                     const struct golden_sample *golden)
+{
+    return live_hash_rest(moment->run) == golden->rest &&
+           timing_hash(inject->device->timing, true) == golden->rows &&
+           live_hash_memory(moment->run) == golden->memory;
+}
+
+/* The same at the end of a launch: nothing is under way then, but entries of answered requests keep
+ * their data. */
+static bool ends_like(const struct hd_inject *inject, const struct live_moment *moment,
+                      const struct golden_sample *golden)
+{
+    return timing_hash(inject->device->timing, true) == golden->rows &&
+           live_hash_memory(moment->run) == golden->memory;
+}
+
+static void compare(struct hd_inject *inject, const struct live_moment *moment)
+{
+    struct follow *follow = &inject->follow;
+    const struct ledger *ledger = inject->ledger;
+    follow->check = sample_from(ledger, follow->check, inject->launch, moment->cycle);
+    if (follow->check == ledger->sample_count ||
+        is_before(&(struct golden_sample){.launch = inject->launch, .cycle = moment->cycle},
+                  ledger->samples[follow->check].launch, ledger->samples[follow->check].cycle))
+        return;
+    const bool same = state_is(inject, moment, &ledger->samples[follow->check]);
+    if (same && follow->matched) {
+        decide(inject, DECIDED_CONVERGED);
+        return;
+    }
+    follow->matched = same;
+    follow->check =
+        same ? sample_from(ledger, follow->check + 1, inject->launch, moment->cycle + SETTLE)
+             : follow->check + 1 + follow->tries++ / 2;
+}
+
+void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
+{
+    struct follow *follow = &inject->follow;
+    const struct ledger *ledger = inject->ledger;
+    const bool known = inject->launch < ledger->launch_count;
+    const struct golden_sample *end = known ? &ledger->ends[inject->launch] : NULL;
+    if (moment->ended) {
+        follow->cycles += moment->cycle;
+        follow->same_end = end && end->cycle == moment->cycle && ends_like(inject, moment, end);
+        inject->launch++;
+        return;
+    }
+    if (end && (f64)moment->cycle > inject->plan.hang * (f64)end->cycle) {
+        follow->verdict.cycles = follow->cycles + moment->cycle;
+        conclude(inject, HD_EFFECT_HANG, DECIDED_END);
+    }
+    if (follow->verdict.audited || (!follow->struck && !has_struck(inject)) ||
+        follow->verdict.audited)
+        return;
+    compare(inject, moment);
+}
+
+/* ---- outputs ---- */
+
+static f64 value_of(enum word_type type, const u8 *word)
+{
+    union {
+        u32 u;
+        i32 s;
+        f32 f;
+        f64 d;
+    } value;
+    memcpy(&value, word, type == WORD_F64 ? 8 : 4);
+    switch (type) {
+    case WORD_U32:
+        return value.u;
+    case WORD_S32:
+        return value.s;
+    case WORD_F32:
+        return (f64)value.f;
+    default:
+        return value.d;
+    }
+}
+
+static f64 relative_error(enum word_type type, const u8 *wrong, const u8 *right)
+{
+    const f64 a = value_of(type, wrong), b = value_of(type, right), error = fabs(a - b) / fabs(b);
+    return isnan(error) ? INFINITY : error;
+}
+
+/* Words that differ; bytes behind the last whole word count as one. */
+static void compare_words(struct hd_inject *inject, const char *name, const u8 *data,
+                          const u8 *golden, size_t bytes)
+{
+    struct fault_verdict *verdict = &inject->follow.verdict;
+    const size_t size = inject->words == WORD_F64 ? 8 : 4;
+    for (size_t at = 0; at < bytes; at += size) {
+        const size_t length = MIN(size, bytes - at);
+        if (!memcmp(data + at, golden + at, length))
+            continue;
+        if (!verdict->wrong++) {
+            snprintf(verdict->output, sizeof verdict->output, "%s", name);
+            verdict->first = at / size;
+        }
+        if (length == size)
+            verdict->error =
+                fmax(verdict->error, relative_error(inject->words, data + at, golden + at));
+    }
+}
+
+void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes)
+{
+    struct fault_verdict *verdict = &inject->follow.verdict;
+    u64 size = 0;
+    if (inject->golden_bytes - inject->at >= sizeof size)
+        memcpy(&size, inject->golden_outputs + inject->at, sizeof size);
+    const u8 *golden = inject->golden_outputs + inject->at + sizeof size;
+    inject->at += sizeof size + size;
+    compare_words(inject, name, data, golden, MIN(size, bytes));
+    if (size == bytes)
+        return;
+    if (!verdict->wrong++)
+        snprintf(verdict->output, sizeof verdict->output, "%s", name);
+    verdict->error = INFINITY; /* of another length */
+}
+
+void follow_end(struct hd_inject *inject, const struct hd_result *result)
+{
+    struct follow *follow = &inject->follow;
+    struct fault_verdict *verdict = &follow->verdict;
+    enum hd_effect effect = HD_EFFECT_MASKED;
+    verdict->cycles = follow->cycles;
+    snprintf(verdict->explanation, sizeof verdict->explanation, "%s", result->explanation);
+    if (result->outcome == HD_LIMIT) {
+        effect = HD_EFFECT_HANG;
+    } else if (result->outcome != HD_DONE) {
+        effect = HD_EFFECT_DUE;
+        snprintf(verdict->detail, sizeof verdict->detail, "%s", hd_outcome_name(result->outcome));
+    } else if (verdict->wrong) {
+        effect = HD_EFFECT_SDC;
+    } else if (follow->cycles != inject->ledger->cycles) {
+        effect = HD_EFFECT_TIME;
+    } else if (!follow->same_end) {
+        effect = HD_EFFECT_GRAY;
+    }
+    conclude(inject, effect, DECIDED_END);
+}
