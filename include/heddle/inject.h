@@ -46,8 +46,9 @@ struct hd_inject_plan {
     const char *list;      /* faults by name instead of random ones: the text of a table, or NULL */
     const char *list_name; /* for messages */
     double hang;           /* a launch hangs after this many times its cycles; 0: 2 */
-    uint32_t jobs;         /* faults that run at the same time; 0: as many as the host has cores */
-    int64_t only;          /* run only the fault with this id; below 0: all */
+    double audit;  /* share of early decisions that are checked by running to the end; 0: 1 % */
+    uint32_t jobs; /* faults that run at the same time; 0: as many as the host has cores */
+    int64_t only;  /* run only the fault with this id; below 0: all */
 };
 
 struct hd_fault {

@@ -49,24 +49,23 @@ static bool take_number(const struct inject_command *inject, const struct comman
     return false;
 }
 
-/* "1%" or 0.01. */
-static bool take_interval(struct inject_command *inject, const struct command_line *line)
+/* A share: "1%" or 0.01. */
+static bool take_share(const struct inject_command *inject, const struct command_line *line,
+                       const char *option, f64 least, f64 most, f64 *value)
 {
-    const char *text = option_value(line, "--interval");
+    const char *text = option_value(line, option);
     char number[32];
-    f64 value = 0;
     if (!text)
         return true;
     const size_t length = strlen(text);
     const bool percent = length && text[length - 1] == '%';
-    snprintf(number, sizeof number, "%.*s", (int)(length - percent), text);
-    if (length >= sizeof number || text_f64(number, &value) != TEXT_OK ||
-        !((value *= percent ? 0.01 : 1) >= 0.0005 && value <= 0.5)) {
-        usage_error(inject->run.command,
-                    "--interval: '%.64s': expected a share from 0.05%% to 50%%", text);
+    snprintf(number, sizeof number, "%.*s", (int)MIN(length - percent, sizeof number), text);
+    if (length >= sizeof number || text_f64(number, value) != TEXT_OK ||
+        !((*value *= percent ? 0.01 : 1) >= least && *value <= most)) {
+        usage_error(inject->run.command, "%s: '%.64s': expected a share from %g%% to %g%%", option,
+                    text, 100 * least, 100 * most);
         return false;
     }
-    inject->plan.half_width = value;
     return true;
 }
 
@@ -113,7 +112,9 @@ static bool take_options(struct inject_command *inject, const struct command_lin
     plan->model = option_value(line, "--model");
     plan->words = option_value(line, "--words");
     plan->seed = 1;
-    if (!take_interval(inject, line) || !take_hang(inject, line) || !take_list(inject, line) ||
+    if (!take_share(inject, line, "--interval", 0.0005, 0.5, &plan->half_width) ||
+        !take_share(inject, line, "--audit", 0.0001, 1, &plan->audit) || !take_hang(inject, line) ||
+        !take_list(inject, line) ||
         !take_number(inject, line, "--faults", 1, 10000000, &plan->faults) ||
         !take_number(inject, line, "--seed", 0, UINT64_MAX, &plan->seed) ||
         !take_number(inject, line, "--jobs", 1, 1024, &jobs) ||
@@ -398,6 +399,10 @@ static const struct option options[] = {
     {"--hang", "X",
      "A launch that takes more than X times the cycles of the run without faults hangs; the "
      "default is 2.",
+     OWN, 0},
+    {"--audit", "P%",
+     "Check this share of the faults that are decided before the end by running them to it; a "
+     "single disagreement is an error. The default is 1 %.",
      OWN, 0},
     {"--jobs", "N",
      "Faults that are followed at the same time, each by a process; the default is the number of "

@@ -7,6 +7,7 @@
  *  R3  Standard output has guest printf, or else the one output that is requested there with "-": the
  *      guest then prints to standard error. Everything else goes to standard error.
  */
+#include "cli/run.h"
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/avf.h"
@@ -15,7 +16,6 @@
 #include "cli/files.h"
 #include "cli/program.h"
 #include "cli/raw.h"
-#include "cli/run.h"
 #include "cli/timeline.h"
 #include <errno.h>
 #include <signal.h>

@@ -32,7 +32,6 @@ enum {
     FIRST_INTERVAL = 256, /* cycles between samples at first */
     MOST_LAUNCHES = 4096,
     MOST_PATTERN = 64, /* bits of one fault */
-    AUDIT_ONE_IN = 100,
 };
 
 /* A structure that the plan selects. */

@@ -2,7 +2,8 @@
  * Which bits are flipped, and when.
  *
  * Evenly over the product of all live bits of the selected structures and all cycles of all
- * launches. Counted bits, which the model does not hold, cannot be flipped; the summary lists them apart.
+ * launches. Counted bits, which the model does not hold, cannot be flipped; the summary lists them
+ * apart.
  */
 #include "base/rng.h"
 #include "base/text.h"

@@ -7,8 +7,8 @@
  * long is likely to stay. What is inside the networks has no hash (gpu/time/live_rest.c); therefore
  * the state must agree twice, SETTLE cycles apart.
  *
- * One in AUDIT_ONE_IN of the faults that are decided early runs to the end all the same, and its
- * fate there is compared with the decision.
+ * Some of the faults that are decided early (hd_inject_plan.audit) run to the end all the same, and
+ * their fates there are compared with the decisions.
  */
 #include "base/rng.h"
 #include "fault/campaign.h"
@@ -40,9 +40,10 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
 {
     const struct injection *fault = &inject->faults[id];
     const struct fault_target *target = &inject->targets.data[fault->target];
-    u64 chance = inject->plan.seed ^ id * 0x9E3779B97F4A7C15ull;
     struct follow *follow = &inject->follow;
-    *follow = (struct follow){.id = id, .audit = splitmix64(&chance) % AUDIT_ONE_IN == 0};
+    struct rng rng;
+    rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
+    *follow = (struct follow){.id = id, .audit = rng_unit(&rng) < inject->plan.audit};
     for (u32 i = 0; i < MOST_PATTERN; i++)
         if (fault->pattern >> i & 1)
             follow->strikes[follow->strike_count++] = (struct strike){

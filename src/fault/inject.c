@@ -13,7 +13,8 @@ enum {
     MOST_JOBS = 1024,
     ROUND = 200 /* faults between looks at the interval that is to be reached */
 };
-#define DEFAULT_HANG 2.0           /* times the golden run, as gpuFI-4 has it */
+#define DEFAULT_HANG 2.0 /* times the golden run, as gpuFI-4 has it */
+#define DEFAULT_AUDIT 0.01
 #define QUANTILE 1.959963984540054 /* 95 % */
 
 const char *hd_effect_name(enum hd_effect effect)
@@ -43,6 +44,8 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
     struct hd_inject_plan *plan = &inject->plan;
     if (!plan->hang)
         plan->hang = DEFAULT_HANG;
+    if (!plan->audit)
+        plan->audit = DEFAULT_AUDIT;
     if (!plan->jobs)
         plan->jobs = workers_host_cores();
     plan->jobs = MIN(plan->jobs, (u32)MOST_JOBS);
