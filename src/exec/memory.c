@@ -423,6 +423,15 @@ u64 memory_used(const struct memory *memory)
     return memory->used;
 }
 
+u32 memory_list(const struct memory *memory, const struct allocation **list, u32 most)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < memory->live.count; i++)
+        if (allocation_is_data(memory->live.data[i]) && count++ < most)
+            list[count - 1] = memory->live.data[i];
+    return count;
+}
+
 /* ---- hashes ---- */
 
 #define HASH_FACTOR 0x9E3779B97F4A7C15ull /* odd: multiplying by it loses nothing */

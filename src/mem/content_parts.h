@@ -53,6 +53,8 @@ struct content {
     u8 *lifted, *saved; /* an atomic's line: as the atomic sees it, and as the image has it */
     u64 *changed;
     VEC(struct exposed) exposed;
+    content_touch_fn *touch; /* NULL: nobody watches */
+    void *touch_user;
 };
 
 /* content.c: a sector of the image; bytes outside allocations read as zeros. */

@@ -44,8 +44,8 @@ static u64 hash_channel(u64 hash, const struct channel *channel, u32 banks)
     return hash;
 }
 
-/* Data of requests, those answered long ago included: they are overwritten when the tag is used
- * again. */
+/* Data of requests, those of loads that were answered long ago included: they are overwritten when the
+ * tag is used again. */
 static u64 hash_entries(u64 hash, const struct content *content)
 {
     for (u32 client = 0; client < CLIENTS; client++) {
@@ -53,7 +53,10 @@ static u64 hash_entries(u64 hash, const struct content *content)
         const u32 words = content->entry_words[client];
         for (size_t i = 0; i < count; i++) {
             const struct content_entry *entry = &content->entries[client][i];
-            hash = hash_word(hash_word(hash, entry->base), entry->entered);
+            hash = hash_word(hash, entry->entered);
+            if (entry->entered) /* a store: its data are in the slice, which has them */
+                continue;
+            hash = hash_word(hash, entry->base);
             hash = hash_bytes(hash, entry->mask, words * sizeof *entry->mask);
             for (u32 s = 0; s < 2 * words; s++)
                 if (mask_sector(entry->mask, s))
