@@ -61,7 +61,7 @@ struct hd_fault {
     uint32_t launch;  /* from 1 */
     uint64_t cycle;   /* of the launch */
     enum hd_effect effect;
-    const char *decided;     /* how: "unused", "dead", "late", "converged" or "end" */
+    const char *decided;     /* how: "unused", "dead", "late", "converged", "written" or "end" */
     bool audited;            /* decided before the end, but run to it all the same; */
     bool disagrees;          /* and its fate was another one */
     bool crashed;            /* the simulator failed: a bug */
@@ -94,8 +94,9 @@ struct hd_inject_host {
 /* Runs the campaign. False: an error; what was done before it is kept. */
 HD_API bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
                           struct hd_error *error);
-HD_API void hd_inject_output(struct hd_inject *inject, const char *name, const void *data,
-                             size_t bytes);
+/* An output: what a device address holds, or anything else (address 0). */
+HD_API void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,
+                             const void *data, size_t bytes);
 
 /* Faults in the order of their ids; false: there are no more. */
 HD_API bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault);

@@ -156,7 +156,7 @@ static bool give_buffer(struct inject_command *inject, const struct run_buffer *
     u8 *bytes = checked(malloc(buffer->bytes));
     const bool ok = hd_read(inject->run.device, bytes, buffer->address, buffer->bytes, error);
     if (ok)
-        hd_inject_output(inject->inject, buffer->label, bytes, buffer->bytes);
+        hd_inject_output(inject->inject, buffer->label, buffer->address, bytes, buffer->bytes);
     free(bytes);
     return ok;
 }
@@ -172,7 +172,7 @@ static bool give_buffers(struct inject_command *inject, struct hd_error *error)
         if ((!any || request->buffers.data[i].output) &&
             !give_buffer(inject, &request->buffers.data[i], error))
             return false;
-    hd_inject_output(inject->inject, "printf", inject->printed, inject->printed_bytes);
+    hd_inject_output(inject->inject, "printf", 0, inject->printed, inject->printed_bytes);
     return true;
 }
 
@@ -194,7 +194,8 @@ static void give_regions(struct inject_command *inject)
         u8 *bytes = checked(malloc(count + 1));
         for (size_t b = 0; b < count; b++)
             bytes[b] = (u8)(digit(hex[2 * b]) << 4 | digit(hex[2 * b + 1]));
-        hd_inject_output(inject->inject, name ? name : "memory", bytes, count);
+        hd_inject_output(inject->inject, name ? name : "memory", name ? strtoull(name, NULL, 0) : 0,
+                         bytes, count);
         free(bytes);
     }
     json_decref(dump);

@@ -4,6 +4,7 @@
  *     draw.c    which bits are flipped, and when
  *     list.c    faults from a table
  *     golden.c  the run without faults: hashes of its state, its outputs
+ *     touch.c   when the golden run read and wrote memory for the last time
  *     follow.c  a process with a fault: from the flip until its fate is known
  *     spawn.c   processes: of the golden run, which fork those of faults
  *     tally.c   counts, intervals, JSON
@@ -59,7 +60,8 @@ enum decided {
     DECIDED_LATE,      /* the launch had ended */
     DECIDED_UNUSED,    /* the entry held nothing */
     DECIDED_DEAD,      /* nothing reads the bit before it is overwritten */
-    DECIDED_CONVERGED, /* the state is the golden run's again */
+    DECIDED_CONVERGED, /* the state is the golden run's again, */
+    DECIDED_WRITTEN,   /* but for words in memory that it does not touch any more */
     DECIDED_END,       /* it ran to the end */
 };
 
@@ -77,6 +79,7 @@ struct fault_verdict {
 struct golden_sample {
     u32 launch;
     u64 cycle;
+    fs time;                /* over all launches */
     u64 rows, rest, memory; /* hashes: gpu/time/live.h */
 };
 
@@ -93,6 +96,21 @@ struct ledger {
     struct golden_sample samples[MOST_SAMPLES];
     struct golden_sample ends[MOST_LAUNCHES]; /* of launches; `cycle` is their number of cycles */
     struct fault_verdict verdicts[];          /* by id */
+};
+
+/* A piece of device memory, and what the golden run does with it. Shared by all processes. */
+struct touched {
+    u64 address, bytes;
+    fs *reads;  /* by sector: the last window in which the L2 was read, plus 1; 0: it never was */
+    fs *writes; /* the same by word of 4 bytes */
+    u8 *final;  /* contents in the end */
+    size_t room;
+};
+
+/* A word of memory that is not the golden run's. */
+struct wrong_word {
+    u64 address;
+    u8 wrong[4], right[4];
 };
 
 enum role {
@@ -120,7 +138,9 @@ struct follow {
     bool matched;  /* at the last one: to be confirmed */
     bool same_end; /* the state at the end of the last launch is the golden run's */
     u64 cycles;    /* of launches that have ended */
+    bool of_core;  /* the bit is in a core: what is wrong in memory was stored */
     struct fault_verdict verdict;
+    struct fault_verdict claim; /* of an audited fault: what was decided */
 };
 
 struct hd_inject {
@@ -145,6 +165,9 @@ struct hd_inject {
     enum role role;
     u32 launch; /* that runs, or is next */
     u64 next_sample;
+    VEC(struct touched) touched;
+    VEC(struct wrong_word) wrong;
+    fs now;           /* start of the window */
     const u64 *order; /* ids of this round by launch and cycle */
     u64 order_count, next;
     struct fault_process *workers;
@@ -169,9 +192,30 @@ bool list_check(const struct hd_inject *inject, struct error *error);
 
 /* golden.c */
 void golden_moment(struct hd_inject *inject, const struct live_moment *moment);
-void golden_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
+void golden_output(struct hd_inject *inject, const char *name, u64 address, const void *data,
+                   size_t bytes);
+/* The output at a place of the record, and the next place; false: there is none. */
+struct golden_output {
+    u64 bytes, address;
+    char name[48];
+};
+bool golden_next(const struct hd_inject *inject, size_t *at, struct golden_output *output,
+                 const u8 **data);
 bool golden_map(struct hd_inject *inject, struct error *error);
 struct golden_sample sample_take(const struct hd_inject *inject, const struct live_moment *moment);
+
+/* touch.c: where memory has content (mem/content.h); otherwise `touched` stays empty. */
+void touch_create(struct hd_inject *inject);
+void touch_destroy(struct hd_inject *inject);
+/* Records accesses from now on. */
+void touch_record(struct hd_inject *inject);
+/* The golden run has ended. */
+void touch_finish(struct hd_inject *inject);
+/* Lists words that differ from the golden run's and that it neither reads nor writes from `now` on.
+ * False: there are none, or too many, or it still touches one. */
+bool touch_differences(struct hd_inject *inject, fs now);
+/* Puts the right bytes, or the wrong ones, into memory. */
+void touch_replace(struct hd_inject *inject, bool right);
 
 /* follow.c */
 void follow_begin_fault(struct hd_inject *inject, u64 id);

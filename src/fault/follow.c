@@ -1,11 +1,14 @@
 /*
  * A process with a fault, from the flip until its fate is known.
  *
- * It is masked as soon as its state is that of the golden run again: the rows of the registry that
+ * A fault is masked as soon as its state is that of the golden run again: the rows of the registry that
  * can still matter, warps' own state, requests under way, device memory. These are compared at
  * moments for which the golden run has hashes, ever more rarely, since a fault that has stayed for
  * long is likely to stay. What is inside the networks has no hash (gpu/time/live_rest.c); therefore
  * the state must agree twice, SETTLE cycles apart.
+ *
+ * Where only words in memory differ that the golden run does not touch any more, the outputs are
+ * known: the golden run's with these words (touch.c).
  *
  * Some of the faults that are decided early (hd_inject_plan.audit) run to the end all the same, and
  * their fates there are compared with the decisions.
@@ -14,6 +17,7 @@
 #include "fault/campaign.h"
 #include "gpu/time/parts.h"
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -24,14 +28,16 @@ static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
                                enum decided decided)
 {
     struct fault_verdict *verdict = &inject->follow.verdict;
-    if (verdict->audited) {
-        verdict->disagrees = effect != HD_EFFECT_MASKED;
-        if (!verdict->disagrees)
-            verdict->cycles = 0; /* as of others: an audit is not to be seen (J2) */
-    } else {
-        verdict->decided = (u8)decided;
-    }
+    const struct fault_verdict *claim = &inject->follow.claim;
+    const bool audited = claim->decided != DECIDED_NOT;
     verdict->effect = (u8)effect;
+    verdict->decided = (u8)(audited ? claim->decided : decided);
+    if (audited && effect == claim->effect && verdict->wrong == claim->wrong &&
+        verdict->first == claim->first)
+        *verdict = *claim; /* an audit is not to be seen (J2) */
+    else
+        verdict->disagrees = audited;
+    verdict->audited = audited;
     inject->ledger->verdicts[inject->follow.id] = *verdict;
     _exit(0);
 }
@@ -43,7 +49,9 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     struct follow *follow = &inject->follow;
     struct rng rng;
     rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
-    *follow = (struct follow){.id = id, .audit = rng_unit(&rng) < inject->plan.audit};
+    *follow = (struct follow){.id = id,
+                              .audit = rng_unit(&rng) < inject->plan.audit,
+                              .of_core = !strcmp(target->row->owner, "core")};
     for (u32 i = 0; i < MOST_PATTERN; i++)
         if (fault->pattern >> i & 1)
             follow->strikes[follow->strike_count++] = (struct strike){
@@ -57,14 +65,21 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     timing_strike(inject->device->timing, follow->strikes, follow->strike_count);
 }
 
-/* The fault is masked; no need to go on, but for an audit. */
-static void decide(struct hd_inject *inject, enum decided decided)
+/* Its fate is known; no need to go on, but for an audit. */
+static void decide(struct hd_inject *inject, enum hd_effect effect, enum decided decided)
 {
     struct follow *follow = &inject->follow;
     if (!follow->audit)
-        conclude(inject, HD_EFFECT_MASKED, decided);
-    follow->verdict.audited = true;
-    follow->verdict.decided = (u8)decided;
+        conclude(inject, effect, decided);
+    follow->claim = follow->verdict;
+    follow->claim.effect = (u8)effect;
+    follow->claim.decided = (u8)decided;
+    follow->verdict = (struct fault_verdict){0};
+}
+
+static bool is_decided(const struct follow *follow)
+{
+    return follow->claim.decided != DECIDED_NOT;
 }
 
 /* Whether all bits have been flipped; decides if nothing reads them. */
@@ -80,7 +95,7 @@ static bool has_struck(struct hd_inject *inject)
     }
     follow->struck = true;
     if (!acts)
-        decide(inject, held ? DECIDED_DEAD : DECIDED_UNUSED);
+        decide(inject, HD_EFFECT_MASKED, held ? DECIDED_DEAD : DECIDED_UNUSED);
     return true;
 }
 
@@ -97,41 +112,54 @@ static u32 sample_from(const struct ledger *ledger, u32 from, u32 launch, u64 cy
     return from;
 }
 
-static bool state_is(const struct hd_inject *inject, const struct live_moment *moment,
-                     const struct golden_sample *golden)
+/* Whether rows and memory are the golden run's. Requests under way apart (live_hash_rest): at the end
+ * of a launch there are none, but entries of answered ones keep their data. */
+static bool holds_same(const struct hd_inject *inject, const struct live_moment *moment,
+                       const struct golden_sample *golden)
 {
-    return live_hash_rest(moment->run) == golden->rest &&
-           timing_hash(inject->device->timing, true) == golden->rows &&
-           live_hash_memory(moment->run) == golden->memory;
+    return live_hash_memory(moment->run) == golden->memory &&
+           timing_hash(inject->device->timing, true) == golden->rows;
 }
 
-/* The same at the end of a launch: nothing is under way then, but entries of answered requests keep
- * their data. */
-static bool ends_like(const struct hd_inject *inject, const struct live_moment *moment,
-                      const struct golden_sample *golden)
+/* Whether they would be with the right words in memory, where the golden run does not touch them any
+ * more. */
+static bool holds_same_but_words(struct hd_inject *inject, const struct live_moment *moment,
+                                 const struct golden_sample *golden)
 {
-    return timing_hash(inject->device->timing, true) == golden->rows &&
-           live_hash_memory(moment->run) == golden->memory;
+    if (!inject->follow.of_core || !touch_differences(inject, golden->time))
+        return false;
+    touch_replace(inject, true);
+    const bool same = holds_same(inject, moment, golden);
+    touch_replace(inject, false);
+    return same;
 }
+
+static void decide_written(struct hd_inject *inject);
 
 static void compare(struct hd_inject *inject, const struct live_moment *moment)
 {
     struct follow *follow = &inject->follow;
     const struct ledger *ledger = inject->ledger;
     follow->check = sample_from(ledger, follow->check, inject->launch, moment->cycle);
-    if (follow->check == ledger->sample_count ||
-        is_before(&(struct golden_sample){.launch = inject->launch, .cycle = moment->cycle},
-                  ledger->samples[follow->check].launch, ledger->samples[follow->check].cycle))
+    const struct golden_sample *golden = &ledger->samples[follow->check];
+    if (follow->check == ledger->sample_count || golden->launch != inject->launch ||
+        golden->cycle != moment->cycle)
         return;
-    const bool same = state_is(inject, moment, &ledger->samples[follow->check]);
+    const bool alike = live_hash_rest(moment->run) == golden->rest;
+    const bool same = alike && holds_same(inject, moment, golden);
+    const bool written = alike && !same && holds_same_but_words(inject, moment, golden);
     if (same && follow->matched) {
-        decide(inject, DECIDED_CONVERGED);
+        decide(inject, HD_EFFECT_MASKED, DECIDED_CONVERGED);
         return;
     }
-    follow->matched = same;
-    follow->check =
-        same ? sample_from(ledger, follow->check + 1, inject->launch, moment->cycle + SETTLE)
-             : follow->check + 1 + follow->tries++ / 2;
+    if (written && follow->matched) {
+        decide_written(inject);
+        return;
+    }
+    follow->matched = same || written;
+    follow->check = follow->matched ? sample_from(ledger, follow->check + 1, inject->launch,
+                                                  moment->cycle + SETTLE)
+                                    : follow->check + 1 + follow->tries++ / 2;
 }
 
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
@@ -142,7 +170,7 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
     const struct golden_sample *end = known ? &ledger->ends[inject->launch] : NULL;
     if (moment->ended) {
         follow->cycles += moment->cycle;
-        follow->same_end = end && end->cycle == moment->cycle && ends_like(inject, moment, end);
+        follow->same_end = end && end->cycle == moment->cycle && holds_same(inject, moment, end);
         inject->launch++;
         return;
     }
@@ -150,10 +178,10 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
         follow->verdict.cycles = follow->cycles + moment->cycle;
         conclude(inject, HD_EFFECT_HANG, DECIDED_END);
     }
-    if (follow->verdict.audited || (!follow->struck && !has_struck(inject)) ||
-        follow->verdict.audited)
+    if (!follow->struck && !has_struck(inject))
         return;
-    compare(inject, moment);
+    if (!is_decided(follow))
+        compare(inject, moment);
 }
 
 /* ---- outputs ---- */
@@ -205,16 +233,34 @@ static void compare_words(struct hd_inject *inject, const char *name, const u8 *
     }
 }
 
+/* The outputs will be the golden run's but for the words that are wrong now. */
+static void decide_written(struct hd_inject *inject)
+{
+    struct golden_output output;
+    const u8 *data;
+    for (size_t at = 0; golden_next(inject, &at, &output, &data);) {
+        u8 *bytes = checked(malloc(output.bytes + 4));
+        memcpy(bytes, data, output.bytes);
+        for (u32 i = 0; output.address && i < inject->wrong.count; i++) {
+            const u64 to = inject->wrong.data[i].address - output.address;
+            if (inject->wrong.data[i].address >= output.address && to < output.bytes)
+                memcpy(bytes + to, inject->wrong.data[i].wrong, 4);
+        }
+        compare_words(inject, output.name, bytes, data, output.bytes);
+        free(bytes);
+    }
+    inject->follow.verdict.cycles = inject->ledger->cycles;
+    decide(inject, inject->follow.verdict.wrong ? HD_EFFECT_SDC : HD_EFFECT_GRAY, DECIDED_WRITTEN);
+}
+
 void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes)
 {
     struct fault_verdict *verdict = &inject->follow.verdict;
-    u64 size = 0;
-    if (inject->golden_bytes - inject->at >= sizeof size)
-        memcpy(&size, inject->golden_outputs + inject->at, sizeof size);
-    const u8 *golden = inject->golden_outputs + inject->at + sizeof size;
-    inject->at += sizeof size + size;
-    compare_words(inject, name, data, golden, MIN(size, bytes));
-    if (size == bytes)
+    struct golden_output output = {0};
+    const u8 *golden = NULL;
+    golden_next(inject, &inject->at, &output, &golden);
+    compare_words(inject, name, data, golden, MIN(output.bytes, bytes));
+    if (output.bytes == bytes)
         return;
     if (!verdict->wrong++)
         snprintf(verdict->output, sizeof verdict->output, "%s", name);

@@ -13,6 +13,7 @@ struct golden_sample sample_take(const struct hd_inject *inject, const struct li
     return (struct golden_sample){
         .launch = inject->launch,
         .cycle = moment->cycle,
+        .time = moment->run->timing->now,
         .rows = timing_hash(inject->device->timing, true),
         .rest = live_hash_rest(moment->run),
         .memory = live_hash_memory(moment->run),
@@ -32,6 +33,7 @@ void golden_moment(struct hd_inject *inject, const struct live_moment *moment)
     struct ledger *ledger = inject->ledger;
     if (atomic_load_explicit(&ledger->stop, memory_order_relaxed))
         _exit(0);
+    inject->now = moment->run->timing->now;
     if (moment->ended) {
         inject->next_sample = 0;
         if (inject->launch < MOST_LAUNCHES)
@@ -48,7 +50,7 @@ void golden_moment(struct hd_inject *inject, const struct live_moment *moment)
     inject->next_sample = (moment->cycle / ledger->every + 1) * ledger->every;
 }
 
-/* ---- outputs: the size and the bytes of each, one after the other ---- */
+/* ---- outputs: struct golden_output and the bytes of each, one after the other ---- */
 
 static bool write_all(int file, const void *data, size_t bytes)
 {
@@ -62,15 +64,29 @@ static bool write_all(int file, const void *data, size_t bytes)
     return true;
 }
 
-void golden_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes)
+void golden_output(struct hd_inject *inject, const char *name, u64 address, const void *data,
+                   size_t bytes)
 {
-    const u64 size = bytes;
-    if (write_all(inject->outputs, &size, sizeof size) && write_all(inject->outputs, data, bytes))
+    struct golden_output output = {.bytes = bytes, .address = address};
+    snprintf(output.name, sizeof output.name, "%s", name);
+    if (write_all(inject->outputs, &output, sizeof output) &&
+        write_all(inject->outputs, data, bytes))
         return;
     inject->ledger->failed = true;
     snprintf(inject->ledger->message, sizeof inject->ledger->message,
              "the output '%.60s' of the run without faults cannot be kept: %s", name,
              strerror(errno));
+}
+
+bool golden_next(const struct hd_inject *inject, size_t *at, struct golden_output *output,
+                 const u8 **data)
+{
+    if (inject->golden_bytes < *at + sizeof *output)
+        return false;
+    memcpy(output, inject->golden_outputs + *at, sizeof *output);
+    *data = inject->golden_outputs + *at + sizeof *output;
+    *at += sizeof *output + output->bytes;
+    return true;
 }
 
 bool golden_map(struct hd_inject *inject, struct error *error)

@@ -165,6 +165,7 @@ void hd_inject_destroy(struct hd_inject *inject)
         munmap((void *)(uintptr_t)inject->golden_outputs, inject->golden_bytes);
     if (inject->outputs >= 0)
         close(inject->outputs);
+    touch_destroy(inject);
     free(inject->faults);
     free(inject->workers);
     vec_free(&inject->targets);
@@ -186,10 +187,11 @@ static void at_moment(void *user, const struct live_moment *moment)
         spawn_moment(inject, moment);
 }
 
-void hd_inject_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes)
+void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,
+                      const void *data, size_t bytes)
 {
     if (inject->role == ROLE_GOLDEN)
-        golden_output(inject, name, data, bytes);
+        golden_output(inject, name, address, data, bytes);
     else if (inject->role == ROLE_FAULT)
         follow_output(inject, name, data, bytes);
 }
@@ -230,6 +232,7 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
     struct error inner = {0};
     if (!inject || !host || !host->run)
         return api_null(error, "hd_inject_run");
+    touch_create(inject);
     timing_watch_moments(inject->device->timing, at_moment, inject);
     const bool ok =
         spawn_run(inject, host, ROLE_GOLDEN, 0, 0, &inner) &&
@@ -242,7 +245,8 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
 
 bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault)
 {
-    static const char *const decided[] = {"", "late", "unused", "dead", "converged", "end"};
+    static const char *const decided[] = {"",          "late",    "unused", "dead",
+                                          "converged", "written", "end"};
     if (!inject || index >= inject->drawn)
         return false;
     const struct injection *what = &inject->faults[index];

@@ -151,6 +151,8 @@ static _Noreturn void run_here(struct hd_inject *inject, const struct hd_inject_
     struct ledger *ledger = inject->ledger;
     inject->launch = 0;
     inject->at = 0;
+    if (inject->role == ROLE_GOLDEN)
+        touch_record(inject);
     const bool ok = host->run(host->user, inject, &result, &error);
     if (inject->role == ROLE_FAULT && ok)
         follow_end(inject, &result);
@@ -164,6 +166,7 @@ static _Noreturn void run_here(struct hd_inject *inject, const struct hd_inject_
         fail_run(inject, "the program has too many launches");
     } else if (!ledger->golden) {
         ledger->launch_count = inject->launch;
+        touch_finish(inject);
         ledger->golden = !ledger->failed && ledger->cycles;
         if (!ledger->cycles && !ledger->failed)
             fail_run(inject, "no launch has taken a cycle");

@@ -43,6 +43,28 @@ static const char simple[] = HEAD ".visible .entry k(.param .u64 out)\n"
                                   "    ret;\n"
                                   "}\n";
 
+/* The same, and then nothing for a long time. */
+static const char early[] = HEAD ".visible .entry k(.param .u64 out)\n"
+                                 "{\n"
+                                 "    .reg .b32 %t, %v, %i; .reg .b64 %a, %o; .reg .pred %p;\n"
+                                 "    ld.param.u64 %a, [out];\n"
+                                 "    mov.u32 %t, %tid.x;\n"
+                                 "    mad.lo.u32 %v, %t, 3, 1;\n"
+                                 "    mul.wide.u32 %o, %t, 4;\n"
+                                 "    add.u64 %a, %a, %o;\n"
+                                 "    mov.u32 %i, 40;\n"
+                                 "LOOP: sub.u32 %i, %i, 1;\n"
+                                 "    setp.ne.u32 %p, %i, 0;\n"
+                                 "    @%p bra LOOP;\n"
+                                 "    st.global.u32 [%a], %v;\n"
+                                 "    mov.u32 %v, 0; mov.u64 %a, 0; mov.u64 %o, 0; mov.u32 %t, 0;\n"
+                                 "    mov.u32 %i, 400;\n"
+                                 "LATE: sub.u32 %i, %i, 1;\n"
+                                 "    setp.ne.u32 %p, %i, 0;\n"
+                                 "    @%p bra LATE;\n"
+                                 "    ret;\n"
+                                 "}\n";
+
 struct bed {
     struct hd_device *device;
     struct hd_kernel *kernel;
@@ -77,7 +99,7 @@ static struct bed *open_bed(const char *source, const char *setting)
     must(module, &error);
     bed->kernel = hd_kernel_find(module, "k", &error);
     must(bed->kernel, &error);
-    bed->out = hd_alloc(bed->device, THREADS * 4, &error);
+    bed->out = hd_alloc(bed->device, 2 * THREADS * 4, &error);
     must(bed->out, &error);
     bed->launches = 1;
     return bed;
@@ -94,7 +116,7 @@ static bool run(void *user, struct hd_inject *inject, struct hd_result *result,
                 struct hd_error *error)
 {
     struct bed *bed = user;
-    u32 words[THREADS];
+    u32 words[2 * THREADS];
     const struct hd_arg arg = {&bed->out, 8};
     for (u32 i = 0; i < bed->launches; i++) {
         if (!hd_launch(bed->kernel, (struct hd_dim){1, 1, 1}, (struct hd_dim){THREADS, 1, 1}, 0,
@@ -105,7 +127,7 @@ static bool run(void *user, struct hd_inject *inject, struct hd_result *result,
     }
     if (!hd_read(bed->device, words, bed->out, sizeof words, error))
         return false;
-    hd_inject_output(inject, "out", words, sizeof words);
+    hd_inject_output(inject, "out", bed->out, words, sizeof words);
     return true;
 }
 
@@ -164,6 +186,65 @@ static void stored_value(void **state)
         }
         assert_true(exact);
     }
+    close_bed(bed);
+}
+
+/* A wrong word in memory that nothing touches any more is decided long before the end, and an audit
+ * agrees; also if a second launch writes it again, which makes it right. */
+static void written(void **state)
+{
+    struct bed *bed = open_bed(early, NULL);
+    const f64 audits[] = {1e-9, 1};
+    for (u32 i = 0; i < ARRAY_LEN(audits); i++) {
+        struct hd_fault fault;
+        char list[4096];
+        int length = sprintf(list, "structure,entry,bit,cycle\n");
+        for (u32 r = 0; r < REGISTERS; r++)
+            length += sprintf(list + length, "collect.registers,%u,9,700\n", r * THREADS + 11);
+        inject(bed,
+               (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2, .audit = audits[i]});
+        assert_in_range(count(bed, HD_EFFECT_SDC, &fault), 1, 2);
+        assert_string_equal(fault.decided, "written");
+        assert_true(fault.wrong == 1 && fault.first == 11 && fault.error == 512 / 34.0);
+        assert_int_equal(fault.audited, audits[i] == 1);
+        assert_in_range(fault.cycles, 8000, 100000);
+    }
+    bed->launches = 2;
+    struct hd_fault fault;
+    strike_registers(bed, 11, 9, 700);
+    assert_int_equal(count(bed, HD_EFFECT_SDC, &fault), 0);
+    close_bed(bed);
+}
+
+/* A wrong word that is read much later: both words are wrong, and nothing is decided before. */
+static void read_again(void **state)
+{
+    static char source[4096];
+    struct hd_fault fault;
+    char list[4096];
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    strcpy(source, early);
+    strcpy(strstr(source, "    mov.u32 %v, 0;"),
+           "    mov.u32 %v, 0; mov.u32 %t, 0; mov.u64 %o, 0;\n"
+           "    mov.u32 %i, 400;\n"
+           "LATE: sub.u32 %i, %i, 1;\n"
+           "    setp.ne.u32 %p, %i, 0;\n"
+           "    @%p bra LATE;\n"
+           "    ld.global.u32 %v, [%a];\n"
+           "    st.global.u32 [%a+128], %v;\n"
+           "    ret;\n"
+           "}\n");
+    struct bed *bed = open_bed(source, NULL);
+    for (u32 r = 0; r < REGISTERS; r++)
+        length += sprintf(list + length, "collect.registers,%u,9,700\n", r * THREADS + 11);
+    inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2, .audit = 1});
+    bool both = false;
+    for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
+        assert_false(fault.disagrees);
+        both |= fault.effect == HD_EFFECT_SDC && fault.wrong == 2 && fault.first == 11 &&
+                fault.error == 512 / 34.0;
+    }
+    assert_true(both);
     close_bed(bed);
 }
 
@@ -539,7 +620,8 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),  cmocka_unit_test(dead_registers),
+        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
+        cmocka_unit_test(read_again),    cmocka_unit_test(dead_registers),
         cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
         cmocka_unit_test(tags),          cmocka_unit_test(control),
         cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
