@@ -441,6 +441,32 @@ static void models(void **state)
     close_bed(bed);
 }
 
+/* Every early decision is right, in all structures. */
+static void audits(void **state)
+{
+    static const char *const sources[] = {simple, early};
+    static const char *const selections[] = {"^(fetch|issue|icache|l1d|units|collect[.]operands)",
+                                             "registers|shared|^l2"};
+    for (u32 i = 0; i < ARRAY_LEN(sources); i++) {
+        struct bed *bed = open_bed(sources[i], NULL);
+        for (u32 k = 0; k < ARRAY_LEN(selections); k++) {
+            struct hd_fault fault;
+            inject(bed, (struct hd_inject_plan){.structures = selections[k],
+                                                .faults = 80,
+                                                .seed = 5 + i,
+                                                .only = -1,
+                                                .jobs = 2,
+                                                .audit = 1});
+            count(bed, HD_EFFECT_NONE, &fault); /* fails if one disagrees */
+            u32 audited = 0;
+            for (u64 n = 0; hd_inject_fault(bed->inject, n, &fault); n++)
+                audited += fault.audited;
+            assert_in_range(audited, 20, 80);
+        }
+        close_bed(bed);
+    }
+}
+
 /* Two bits of a stored value. */
 static void pattern(void **state)
 {
@@ -626,9 +652,10 @@ int main(void)
         cmocka_unit_test(tags),          cmocka_unit_test(control),
         cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
         cmocka_unit_test(evenly),        cmocka_unit_test(models),
-        cmocka_unit_test(pattern),       cmocka_unit_test(wilson),
-        cmocka_unit_test(interval),      cmocka_unit_test(refused_lists),
-        cmocka_unit_test(refused_plans), cmocka_unit_test(ends_early),
+        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
+        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
+        cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
