@@ -11,8 +11,8 @@
  *     inject.c  the public functions (heddle/inject.h)
  *
  * Invariants
- *  J1  Processes share the memory of struct ledger only: each fault's process writes its own
- *      verdict, the golden run's process the record of the golden run before any fault runs.
+ *  J1  Processes share the memory of struct ledger and struct touched only: each fault's process
+ *      writes its own verdict, the golden run's process everything else, before any fault runs.
  *  J2  A verdict depends on the fault and the golden run only: not on other faults, their order or
  *      the number of processes at a time.
  *  J3  Processes of a campaign end by _exit() and die with their parent; they write to no file

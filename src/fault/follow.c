@@ -1,8 +1,8 @@
 /*
  * A process with a fault, from the flip until its fate is known.
  *
- * A fault is masked as soon as its state is that of the golden run again: the rows of the registry that
- * can still matter, warps' own state, requests under way, device memory. These are compared at
+ * A fault is masked as soon as its state is that of the golden run again: the rows of the registry
+ * that can still matter, warps' own state, requests under way, device memory. These are compared at
  * moments for which the golden run has hashes, ever more rarely, since a fault that has stayed for
  * long is likely to stay. What is inside the networks has no hash (gpu/time/live_rest.c); therefore
  * the state must agree twice, SETTLE cycles apart.
