@@ -30,6 +30,7 @@ struct run_command {
     struct watch *watch;
     struct timeline timeline;
     bool stdin_taken;
+    bool live; /* the device's state can be flipped: timing.live_state */
 };
 
 /* Checks that "-" is read only once. */

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 const struct command *const commands[] = {
-    &run_command, &disasm_command, &params_command, &stats_command, &machines_command,
+    &run_command, &inject_command, &disasm_command, &params_command, &stats_command, &machines_command,
     &area_command, &energy_command, &chip_command, &mechanisms_command, &workloads_command,
     &compare_command, &reproduce_command, &sweep_command, &help_command, &completion_command, NULL};
 /* clang-format on */

@@ -115,7 +115,7 @@ void print_cli_markdown(FILE *to);
 bool print_completion(FILE *to, const char *shell);
 
 extern const struct command area_command, chip_command, compare_command, energy_command,
-    run_command, disasm_command, params_command, stats_command, machines_command,
+    inject_command, run_command, disasm_command, params_command, stats_command, machines_command,
     mechanisms_command, workloads_command, reproduce_command, sweep_command, help_command,
     completion_command;
 

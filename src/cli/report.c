@@ -41,14 +41,12 @@ static json_t *host_json(const struct statistics_of *from)
     return host;
 }
 
-static json_t *manifest_json(const struct statistics_of *from)
+json_t *manifest_json(const struct hd_config *config, const struct input_list *inputs)
 {
     json_t *manifest = json_object();
     json_object_set_new(manifest, "version", json_string(hd_version()));
-    json_object_set_new(manifest, "seed", stats_number(hd_config_seed(from->config)));
-    json_object_set_new(manifest, "inputs", inputs_json(from->inputs));
-    if (from->programs)
-        json_object_set(manifest, "programs", from->programs);
+    json_object_set_new(manifest, "seed", stats_number(hd_config_seed(config)));
+    json_object_set_new(manifest, "inputs", inputs_json(inputs));
     return manifest;
 }
 
@@ -78,8 +76,11 @@ static char *text_of(json_t *json)
 void print_statistics(FILE *to, const struct statistics_of *from)
 {
     const char *inside = from->stats + strlen("{\n");
+    json_t *manifest = manifest_json(from->config, from->inputs);
+    if (from->programs)
+        json_object_set(manifest, "programs", from->programs);
     fputs("{\n  \"schema\": 2,\n", to);
-    print_member(to, "manifest", text_of(manifest_json(from)));
+    print_member(to, "manifest", text_of(manifest));
     fputs(",\n", to);
     print_member(to, "config", hd_config_json(from->config));
     fputs(",\n", to);

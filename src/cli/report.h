@@ -32,6 +32,8 @@ struct statistics_of {
     f64 wall_seconds;
     u32 threads; /* of launches in timing mode */
 };
+/* Version, seed and inputs of a run, for any file with results. */
+json_t *manifest_json(const struct hd_config *config, const struct input_list *inputs);
 /* Prints the document; only its `host` may differ between two runs. */
 void print_statistics(FILE *to, const struct statistics_of *from);
 

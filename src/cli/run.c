@@ -7,6 +7,7 @@
  *  R3  Standard output has guest printf, or else the one output that is requested there with "-": the
  *      guest then prints to standard error. Everything else goes to standard error.
  */
+#include "cli/run.h"
 #include "base/text.h"
 #include "cli/annotate.h"
 #include "cli/avf.h"
@@ -300,18 +301,23 @@ static void guest_note(void *user, const char *kernel, const char *text)
     watch_note(run->watch, run->command, kernel, text);
 }
 
+bool run_launch(struct run_command *run, struct launch *launch, struct hd_error *error)
+{
+    struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
+    for (u32 i = 0; i < launch->args.count; i++)
+        args[i] = (struct hd_arg){launch->args.data[i].data, launch->args.data[i].size};
+    return hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
+                     launch->args.count, &launch->result, error);
+}
+
 static int launch_one(struct run_command *run, u32 index)
 {
     struct launch *launch = &run->request.launches.data[index];
     struct hd_error error = {0};
-    struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
-    for (u32 i = 0; i < launch->args.count; i++)
-        args[i] = (struct hd_arg){launch->args.data[i].data, launch->args.data[i].size};
     watch_launch(run->watch, text_printable(run->request.arena, launch->info.name), index + 1,
                  run->request.launches.count);
     f64 start = seconds();
-    bool ok = hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
-                        launch->args.count, &launch->result, &error);
+    bool ok = run_launch(run, launch, &error);
     launch->seconds = seconds() - start;
     watch_clear(run->watch);
     fflush(stdout); /* guest output before messages about it */
@@ -388,7 +394,7 @@ static bool apply_order_and_threads(struct run_command *run)
     return true;
 }
 
-static bool prepare(struct run_command *run)
+bool run_prepare(struct run_command *run)
 {
     struct hd_error error = {0};
     if (!read_programs(run))
@@ -396,6 +402,8 @@ static bool prepare(struct run_command *run)
     run->config = open_config(run->command, run->line, choose_machine(run));
     if (!run->config || !apply_limits(run))
         return false;
+    if (run->live)
+        hd_config_set(run->config, "timing.live_state=true", NULL);
     record_mechanisms(run);
     run->device = hd_device_open(run->config, &error);
     if (!run->device) {
@@ -481,7 +489,7 @@ static int run_all(struct run_command *run)
         return program_devices(run);
     if (run->request.program)
         return run_program(run);
-    if (!prepare(run))
+    if (!run_prepare(run))
         return EXIT_USAGE;
     run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
     if (!run->watch) {
@@ -494,52 +502,28 @@ static int run_all(struct run_command *run)
     return code;
 }
 
+void run_free(struct run_command *run)
+{
+    hd_free(run->stats);
+    hd_raw_destroy(run->raw);
+    if (run->device)
+        hd_device_close(run->device);
+    hd_config_destroy(run->config);
+    vec_free(&run->inputs.records);
+    request_free(&run->request);
+}
+
 static int run(const struct command *command, const struct command_line *line)
 {
     struct run_command state = {.command = command, .line = line};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe must not cost the output files (R2) */
     int code = run_all(&state);
-    hd_free(state.stats);
-    hd_raw_destroy(state.raw);
-    if (state.device)
-        hd_device_close(state.device);
-    hd_config_destroy(state.config);
-    vec_free(&state.inputs.records);
-    request_free(&state.request);
+    run_free(&state);
     return code;
 }
 
 static const struct option options[] = {
-    {"--kernel", "NAME", "The kernel to launch; may be omitted if the file has only one.",
-     OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--grid", "X[,Y[,Z]]", "Blocks in the grid.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--block", "X[,Y[,Z]]", "Threads in a block.", OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--shared", "BYTES",
-     "Dynamic shared memory of a block, in addition to what the kernel declares.",
-     OPTION_PER_LAUNCH | OPTION_FILE, 0},
-    {"--arg", "SPEC",
-     "The next kernel argument, in order. TYPE:VALUE passes a number (TYPE: u8 s8 u16 s16 u32 s32 "
-     "u64 s64 f16 f32 f64). in:FILE passes the address of a buffer filled from the file; "
-     "out:FILE:BYTES that of a zeroed buffer which is written to the file afterwards; inout:IN:OUT "
-     "does both; zero:BYTES that of a zeroed buffer. bytes:FILE passes the file's contents by "
-     "value, for structures. local:BYTES passes a part of the block's shared memory, for local "
-     "pointers of OpenCL. @NAME[+OFFSET] passes the address of a --buf buffer. BYTES may end in K, "
-     "M or G; FILE may be '-'.",
-     OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
-    {"--buf", "NAME=SPEC",
-     "A buffer that several arguments and launches share by the name @NAME. SPEC is in:FILE, "
-     "out:FILE:BYTES, inout:IN:OUT or zero:BYTES.",
-     OPTION_REPEAT | OPTION_FILE, COMPLETE_SPEC},
-    {"--then", NULL,
-     "Start another launch in the same process; the options --kernel, --grid, --block, --shared "
-     "and --arg after it belong to that launch. Memory, modules and their variables persist.",
-     OPTION_REPEAT | OPTION_FILE, 0},
-    {"--si-state", "FILE",
-     "Run the file as raw Southern Islands machine code, without a container: a .s file is "
-     "assembled, any other file is the code itself. The JSON file gives the initial state of waves "
-     "and memory; '-' is standard input. The timing model is used if --machine is given. "
-     "docs/southern-islands.md describes the format.",
-     OPTION_FILE, COMPLETE_FILE},
+    LAUNCH_OPTIONS,
     {"--si-dump", "FILE",
      "Write the final state of a raw program's waves and memory, in the format of --si-state.",
      OPTION_FILE, COMPLETE_FILE},

@@ -422,3 +422,49 @@ u64 memory_used(const struct memory *memory)
 {
     return memory->used;
 }
+
+u32 memory_list(const struct memory *memory, const struct allocation **list, u32 most)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < memory->live.count; i++)
+        if (allocation_is_data(memory->live.data[i]) && count++ < most)
+            list[count - 1] = memory->live.data[i];
+    return count;
+}
+
+/* ---- hashes ---- */
+
+#define HASH_FACTOR 0x9E3779B97F4A7C15ull /* odd: multiplying by it loses nothing */
+
+/* Four sums side by side: the host multiplies them at once. */
+static u64 hash_bytes(u64 hash, const u8 *data, u64 bytes)
+{
+    u64 sums[4] = {hash, hash + 1, hash + 2, hash + 3}, words[4];
+    for (; bytes >= sizeof words; bytes -= sizeof words, data += sizeof words) {
+        memcpy(words, data, sizeof words);
+        for (u32 i = 0; i < 4; i++) {
+            sums[i] = (sums[i] ^ words[i]) * HASH_FACTOR;
+            sums[i] ^= sums[i] >> 32;
+        }
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, data, bytes);
+    for (u32 i = 0; i < 4; i++) {
+        hash = (hash ^ sums[i] ^ words[i]) * HASH_FACTOR;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+u64 memory_hash(const struct memory *memory)
+{
+    u64 hash = 0;
+    for (u32 i = 0; i < memory->live.count; i++) {
+        const struct allocation *a = memory->live.data[i];
+        if (a->kind == ALLOC_CODE)
+            continue;
+        hash = hash_bytes(hash, (const u8 *)&a->address, sizeof a->address);
+        hash = hash_bytes(hash, a->host, a->size);
+    }
+    return hash;
+}

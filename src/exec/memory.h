@@ -80,5 +80,10 @@ bool memory_fill(struct memory *memory, u64 address, const void *pattern, u64 pa
 /* Changes whenever an allocation is made or freed: cached translations compare it. */
 const u64 *memory_generation(const struct memory *memory);
 u64 memory_used(const struct memory *memory);
+/* The live allocations with data of the guest, by address: at most `most`, returns how many there
+ * are. */
+u32 memory_list(const struct memory *memory, const struct allocation **list, u32 most);
+/* A hash of the addresses and contents of all live allocations but code. */
+u64 memory_hash(const struct memory *memory);
 
 #endif

@@ -18,6 +18,7 @@ static void create_entries(struct content *content, const struct content_config 
     }
     content->entries[client] = entries;
     content->entry_counts[client] = config->entries[client];
+    content->entry_words[client] = words;
     content->entry_data[client] = data;
     content->entry_masks[client] = masks;
 }
@@ -190,6 +191,19 @@ static bool newer_of(const struct slice_content *s, u64 line, u32 sector, struct
     return true;
 }
 
+/* Tells the watcher. store: the data that are written; NULL: sectors are read. */
+static __attribute__((noinline)) void note_touch(const struct content *content, u64 address,
+                                                 u32 sectors, const struct content_entry *store)
+{
+    EACH_SECTOR(i, sectors)
+    {
+        const u64 sector = address + (u64)i * SECTOR_BYTES;
+        content->touch(content->touch_user, sector,
+                       store ? mask_sector(store->mask, (u32)(sector - store->base) / SECTOR_BYTES)
+                             : 0);
+    }
+}
+
 static void read(struct content *content, struct l2_slice *slice, const struct packet *packet)
 {
     struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
@@ -198,6 +212,8 @@ static void read(struct content *content, struct l2_slice *slice, const struct p
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
     const u64 in_slice = line_in_slice(content, address);
+    if (UNLIKELY(content->touch != NULL))
+        note_touch(content, address, sectors, NULL);
     if (!entry)
         return;
     const bool there = cache_line_of(slice->cache, in_slice, &line);
@@ -227,6 +243,8 @@ static void write(struct content *content, struct l2_slice *slice, const struct 
         return;
     entry->entered = true;
     note_stored(content, packet->core, packet->tag);
+    if (UNLIKELY(content->touch != NULL))
+        note_touch(content, address, sectors, entry);
     if (!cache_line_of(slice->cache, line_in_slice(content, address), &line))
         return; /* it goes on to DRAM (content_request) */
     EACH_SECTOR(i, sectors)
@@ -481,6 +499,8 @@ void content_read_newest(struct content *content, const struct packet *packet)
     struct content_entry *entry = content_entry(content, packet->core, packet->client, packet->tag);
     u64 address;
     const u32 sectors = packet_sectors(content, packet, &address);
+    if (UNLIKELY(content->touch != NULL))
+        note_touch(content, address, sectors, NULL);
     if (!entry)
         return;
     EACH_SECTOR(i, sectors)
@@ -558,9 +578,33 @@ void content_lower(struct content *content, const struct packet *atomic,
         for (u32 b = 0; b < SECTOR_BYTES; b++)
             bits |= (u32)(before[b] != after[b]) << b;
         settle(content, address, i, after, bits);
+        if (UNLIKELY(content->touch != NULL)) {
+            content->touch(content->touch_user, address + (u64)i * SECTOR_BYTES, 0);
+            content->touch(content->touch_user, address + (u64)i * SECTOR_BYTES, bits);
+        }
         memcpy(before, after, SECTOR_BYTES);
         mask_add(content->changed, i, bits);
     }
     *change =
         (struct content_change){address, content->line_bytes, content->lifted, content->changed};
+}
+
+/* ---- for fault campaigns ---- */
+
+void content_watch(struct content *content, content_touch_fn *touch, void *user)
+{
+    content->touch = touch;
+    content->touch_user = user;
+}
+
+void content_newest(struct content *content, u64 sector, u8 bytes[SECTOR_BYTES])
+{
+    const u64 line = sector / content->line_bytes * content->line_bytes;
+    newest(content, line, (u32)(sector - line) / SECTOR_BYTES, bytes);
+}
+
+void content_replace(struct content *content, u64 sector, const u8 bytes[SECTOR_BYTES], u32 bits)
+{
+    const u64 line = sector / content->line_bytes * content->line_bytes;
+    settle(content, line, (u32)(sector - line) / SECTOR_BYTES, bytes, bits);
 }

@@ -120,6 +120,17 @@ void content_expose(struct content *content);
 void content_expose_store(struct content *content, const struct content_entry *entry);
 void content_conceal(struct content *content);
 
+/* ---- for fault campaigns ---- */
+
+/* Called when the L2 is read, or written: a sector, and the bytes of it that are written (0: it is
+ * read). NULL: no more. Only where there is an L2. */
+typedef void content_touch_fn(void *user, u64 sector, u32 written);
+void content_watch(struct content *content, content_touch_fn *touch, void *user);
+/* Between windows: the newest bytes of a sector on the memory side, and replaces some of them where
+ * they are. */
+void content_newest(struct content *content, u64 sector, u8 bytes[SECTOR_BYTES]);
+void content_replace(struct content *content, u64 sector, const u8 bytes[SECTOR_BYTES], u32 bits);
+
 /* ---- launches ---- */
 
 /* Writes all dirty data to the image. Nothing may be in flight. */

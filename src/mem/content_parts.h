@@ -44,6 +44,7 @@ struct content {
     u32 cores;
     struct content_entry *entries[CLIENTS]; /* by core, then tag */
     u32 entry_counts[CLIENTS];              /* of a core */
+    u32 entry_words[CLIENTS];               /* of an entry's mask */
     u8 *entry_data[CLIENTS];
     u64 *entry_masks[CLIENTS];
     struct slice_content *slices;
@@ -52,6 +53,8 @@ struct content {
     u8 *lifted, *saved; /* an atomic's line: as the atomic sees it, and as the image has it */
     u64 *changed;
     VEC(struct exposed) exposed;
+    content_touch_fn *touch; /* NULL: nobody watches */
+    void *touch_user;
 };
 
 /* content.c: a sector of the image; bytes outside allocations read as zeros. */

@@ -110,6 +110,9 @@ void memory_system_flush(struct memory_system *memory_system);
 /* Where an unanswered request is, for explanations; false: nowhere. */
 bool memory_system_find(const struct memory_system *memory_system, const struct packet *request,
                         char *text, size_t size);
+/* A hash of requests and their data on the way, with absolute times: of ports, writes to DRAM and the
+ * state of channels. What is inside the networks and in queues of slices is left out. */
+u64 memory_system_hash(const struct memory_system *memory_system);
 /* Requests that have been received and not answered. */
 u32 memory_system_pending(const struct memory_system *memory_system);
 

@@ -15,6 +15,8 @@ struct live {
     u64 every, next_hash;
     live_hash_fn *take; /* NULL: nothing is hashed */
     void *user;
+    live_moment_fn *moment; /* NULL: none */
+    void *moment_user;
 };
 
 struct live *live_create(struct timing *timing)
@@ -126,6 +128,19 @@ static void strike_core(void *user, struct core *core)
         core_call_at(core, core->began + next * core->clock.period, strike_core, live);
 }
 
+/* The time at which a strike takes effect. */
+static fs time_of(const struct timing *t, const struct strike *s)
+{
+    const bool of_core = strikes_core(t->live, s) && s->owner < t->core_count;
+    const struct core *core = of_core ? t->cores[s->owner] : t->cores[0];
+    return core->began + s->cycle * core->clock.period;
+}
+
+bool timing_strike_due(const struct timing *timing, const struct strike *strike, fs end)
+{
+    return time_of(timing, strike) < end;
+}
+
 /* Flips before the end of the window: cores that run do theirs at the exact cycle. */
 static void strike_window(struct timed_run *run, fs end)
 {
@@ -136,7 +151,7 @@ static void strike_window(struct timed_run *run, fs end)
         struct strike *s = &live->strikes[i];
         const bool of_core = strikes_core(live, s) && s->owner < t->core_count;
         const struct core *core = of_core ? t->cores[s->owner] : t->cores[0];
-        const fs time = core->began + s->cycle * core->clock.period;
+        const fs time = time_of(t, s);
         left += !s->done;
         if (s->done || time >= end)
             continue;
@@ -173,6 +188,12 @@ void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, voi
 
 /* ---- windows ---- */
 
+void timing_watch_moments(struct timing *timing, live_moment_fn *call, void *user)
+{
+    timing->live->moment = call;
+    timing->live->moment_user = user;
+}
+
 void live_window(struct timed_run *run, fs end)
 {
     struct timing *t = run->timing;
@@ -182,6 +203,10 @@ void live_window(struct timed_run *run, fs end)
         live->take(live->user, cycle, timing_hash(t, true), timing_hash(t, false));
         live->next_hash = (cycle / live->every + 1) * live->every;
     }
+    if (live->moment) {
+        const struct live_moment moment = {.run = run, .cycle = cycle, .end = end};
+        live->moment(live->moment_user, &moment);
+    }
     if (live->left)
         strike_window(run, end);
 }
@@ -189,6 +214,15 @@ void live_window(struct timed_run *run, fs end)
 void live_end(struct timed_run *run)
 {
     struct live *live = run->timing->live;
+    if (live->moment) {
+        const struct live_moment moment = {
+            .run = run,
+            .cycle = (run->end - run->start) / run->timing->period,
+            .end = run->timing->now,
+            .ended = true,
+        };
+        live->moment(live->moment_user, &moment);
+    }
     live->count = live->left = 0;
     live->next_hash = 0;
 }

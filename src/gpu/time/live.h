@@ -29,6 +29,16 @@ struct strike {
  * absolute times, nothing that is not in use), and that of all bits. */
 typedef void live_hash_fn(void *user, u64 cycle, u64 canonical, u64 full);
 
+/* Called before each window of a launch, and once when it has ended: its warps are gone, what caches
+ * hold is there. */
+struct live_moment {
+    const struct timed_run *run;
+    u64 cycle; /* of the launch, in the nominal clock of cores; when it has ended, all of them */
+    fs end;    /* of the window */
+    bool ended;
+};
+typedef void live_moment_fn(void *user, const struct live_moment *moment);
+
 /* The rows of the machine; NULL: timing.live_state is off. */
 const struct state_list *timing_rows(const struct timing *timing);
 /* How many owners of a row can be struck: 0 if nothing locates them. */
@@ -38,6 +48,18 @@ void timing_strike(struct timing *timing, struct strike *strikes, u32 count);
 /* Hashes from now on; take NULL: no more. */
 void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, void *user);
 u64 timing_hash(const struct timing *timing, bool canonical);
+/* Moments of all launches from now on; call NULL: no more. */
+void timing_watch_moments(struct timing *timing, live_moment_fn *call, void *user);
+/* During a launch: whether a strike takes effect before `end`. Strikes that are given to the timing
+ * model (timing_strike) at a moment before that are in time. */
+bool timing_strike_due(const struct timing *timing, const struct strike *strike, fs end);
+
+/* What rows of the registry do not have, and a launch depends on from here on: local memory, masks and
+ * registers of warps by their own hash, blocks that are not dispatched yet, requests under way. Times
+ * are absolute: only runs that were the same up to some moment can be compared. live_rest.c */
+u64 live_hash_rest(const struct timed_run *run);
+/* Device memory without the code, as the level below the L2 has it. */
+u64 live_hash_memory(const struct timed_run *run);
 
 /* ---- for the timing model ---- */
 struct live *live_create(struct timing *timing);

@@ -1,0 +1,236 @@
+/*
+ * Fault campaigns: what the parts share.
+ *
+ *     draw.c    which bits are flipped, and when
+ *     list.c    faults from a table
+ *     golden.c  the run without faults: hashes of its state, its outputs
+ *     touch.c   when the golden run read and wrote memory for the last time
+ *     follow.c  a process with a fault: from the flip until its fate is known
+ *     spawn.c   processes: of the golden run, which fork those of faults
+ *     tally.c   counts, intervals, JSON
+ *     inject.c  the public functions (heddle/inject.h)
+ *
+ * Invariants
+ *  J1  Processes share the memory of struct ledger and struct touched only: each fault's process
+ *      writes its own verdict, the golden run's process everything else, before any fault runs.
+ *  J2  A verdict depends on the fault and the golden run only: not on other faults, their order or
+ *      the number of processes at a time.
+ *  J3  Processes of a campaign end by _exit() and die with their parent; they write to no file
+ *      that the caller has open.
+ */
+#ifndef FAULT_CAMPAIGN_H
+#define FAULT_CAMPAIGN_H
+
+#include "base/arena.h"
+#include "fault/process.h"
+#include "gpu/device.h"
+#include "gpu/time/live.h"
+#include "heddle/inject.h"
+#include <stdatomic.h>
+
+enum {
+    MOST_SAMPLES = 256,   /* of a golden run: when there are more, every second one is dropped */
+    FIRST_INTERVAL = 256, /* cycles between samples at first */
+    MOST_LAUNCHES = 4096,
+    MOST_PATTERN = 64, /* bits of one fault */
+};
+
+/* A structure that the plan selects. */
+struct fault_target {
+    const struct state_row *row;
+    const char *name; /* "unit.name" */
+    u32 owners;       /* 0: its bits are counted only */
+    u64 live;         /* bits of all owners that can be flipped, */
+    u64 counted;      /* and those that cannot */
+};
+
+struct injection {
+    u32 target;
+    u32 owner;
+    u64 entry;
+    u32 bit;
+    u64 pattern; /* bits from `bit` on */
+    u32 launch;  /* from 0 */
+    u64 cycle;
+    u32 line; /* of the list that names it, from 1 */
+};
+
+enum decided {
+    DECIDED_NOT,
+    DECIDED_LATE,      /* the launch had ended */
+    DECIDED_UNUSED,    /* the entry held nothing */
+    DECIDED_DEAD,      /* nothing reads the bit before it is overwritten */
+    DECIDED_CONVERGED, /* the state is the golden run's again, */
+    DECIDED_WRITTEN,   /* but for words in memory that it does not touch any more */
+    DECIDED_END,       /* it ran to the end */
+};
+
+/* Written by the fault's process. */
+struct fault_verdict {
+    u8 effect;  /* enum hd_effect */
+    u8 decided; /* enum decided */
+    bool audited, disagrees, crashed;
+    u64 cycles, wrong, first;
+    f64 error;
+    char output[48], detail[32], explanation[160];
+};
+
+/* The state of the golden run at some moment. */
+struct golden_sample {
+    u32 launch;
+    u64 cycle;
+    fs time;                /* over all launches */
+    u64 rows, rest, memory; /* hashes: gpu/time/live.h */
+};
+
+/* Shared by all processes of a campaign. */
+struct ledger {
+    atomic_bool stop; /* the caller wants no more */
+    atomic_ullong done;
+    /* of the golden run: */
+    bool golden, failed;
+    char message[512]; /* why it failed */
+    u64 every;         /* cycles between samples, about */
+    u32 sample_count, launch_count;
+    u64 cycles; /* of all launches */
+    struct golden_sample samples[MOST_SAMPLES];
+    struct golden_sample ends[MOST_LAUNCHES]; /* of launches; `cycle` is their number of cycles */
+    struct fault_verdict verdicts[];          /* by id */
+};
+
+/* A piece of device memory, and what the golden run does with it. Shared by all processes. */
+struct touched {
+    u64 address, bytes;
+    fs *reads;  /* by sector: the last window in which the L2 was read, plus 1; 0: it never was */
+    fs *writes; /* the same by word of 4 bytes */
+    u8 *final;  /* contents in the end */
+    size_t room;
+};
+
+/* A word of memory that is not the golden run's. */
+struct wrong_word {
+    u64 address;
+    u8 wrong[4], right[4];
+};
+
+enum role {
+    ROLE_IDLE,   /* the caller's process */
+    ROLE_GOLDEN, /* records */
+    ROLE_RUNNER, /* runs without faults, and forks a process for each */
+    ROLE_FAULT,
+};
+
+enum word_type {
+    WORD_U32,
+    WORD_S32,
+    WORD_F32,
+    WORD_F64
+};
+
+/* A fault's process. */
+struct follow {
+    u64 id;
+    struct strike strikes[MOST_PATTERN];
+    u32 strike_count;
+    bool struck, audit;
+    u32 check;     /* the next sample to compare */
+    u32 tries;     /* comparisons so far */
+    bool matched;  /* at the last one: to be confirmed */
+    bool same_end; /* the state at the end of the last launch is the golden run's */
+    u64 cycles;    /* of launches that have ended */
+    bool of_core;  /* the bit is in a core: what is wrong in memory was stored */
+    struct fault_verdict verdict;
+    struct fault_verdict claim; /* of an audited fault: what was decided */
+};
+
+struct hd_inject {
+    struct arena *arena;
+    struct hd_device *device;
+    const char *machine;        /* its name */
+    struct hd_inject_plan plan; /* strings are copies */
+    enum word_type words;
+    u32 burst; /* bits of the model; 0: "word" */
+    VEC(struct fault_target) targets;
+    u64 live_bits; /* of all targets */
+    struct injection *faults;
+    u64 capacity, drawn; /* drawn: faults that exist */
+    bool stopped;
+    struct ledger *ledger;
+    size_t ledger_bytes;
+    int outputs; /* file without a name: those of the golden run, one after the other */
+    const u8 *golden_outputs; /* mapped */
+    size_t golden_bytes, at;  /* at: of the next output */
+
+    /* of this process */
+    enum role role;
+    u32 launch; /* that runs, or is next */
+    u64 next_sample;
+    VEC(struct touched) touched;
+    VEC(struct wrong_word) wrong;
+    fs now;           /* start of the window */
+    const u64 *order; /* ids of this round by launch and cycle */
+    u64 order_count, next;
+    struct fault_process *workers;
+    u32 worker_count;
+    struct follow follow;
+};
+
+/* draw.c: targets, from the rows that match; false: an error. */
+bool draw_targets(struct hd_inject *inject, struct error *error);
+bool draw_model(struct hd_inject *inject, struct error *error);
+/* Faults from `drawn` on, up to `end`. The golden run is recorded. */
+void draw_faults(struct hd_inject *inject, u64 end);
+
+/* list.c: reads a table of faults. False: an error that names the line. */
+struct injection_list {
+    VEC(struct injection) rows;
+};
+bool list_read(const struct hd_inject *inject, const char *text, const char *name,
+               struct injection_list *list, struct error *error);
+/* Whether all launches exist; the golden run is recorded. */
+bool list_check(const struct hd_inject *inject, struct error *error);
+
+/* golden.c */
+void golden_moment(struct hd_inject *inject, const struct live_moment *moment);
+void golden_output(struct hd_inject *inject, const char *name, u64 address, const void *data,
+                   size_t bytes);
+/* The output at a place of the record, and the next place; false: there is none. */
+struct golden_output {
+    u64 bytes, address;
+    char name[48];
+};
+bool golden_next(const struct hd_inject *inject, size_t *at, struct golden_output *output,
+                 const u8 **data);
+bool golden_map(struct hd_inject *inject, struct error *error);
+struct golden_sample sample_take(const struct hd_inject *inject, const struct live_moment *moment);
+
+/* touch.c: where memory has content (mem/content.h); otherwise `touched` stays empty. */
+void touch_create(struct hd_inject *inject);
+void touch_destroy(struct hd_inject *inject);
+/* Records accesses from now on. */
+void touch_record(struct hd_inject *inject);
+/* The golden run has ended. */
+void touch_finish(struct hd_inject *inject);
+/* Lists words that differ from the golden run's and that it neither reads nor writes from `now` on.
+ * False: there are none, or too many, or it still touches one. */
+bool touch_differences(struct hd_inject *inject, fs now);
+/* Puts the right bytes, or the wrong ones, into memory. */
+void touch_replace(struct hd_inject *inject, bool right);
+
+/* follow.c */
+void follow_begin_fault(struct hd_inject *inject, u64 id);
+void follow_moment(struct hd_inject *inject, const struct live_moment *moment);
+void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
+/* The program has ended. Does not return. */
+_Noreturn void follow_end(struct hd_inject *inject, const struct hd_result *result);
+
+/* spawn.c */
+void spawn_moment(struct hd_inject *inject, const struct live_moment *moment);
+/* Runs the program in a process of its own, as the golden run or with faults [from, to). */
+bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum role role,
+               u64 from, u64 to, struct error *error);
+
+/* tally.c */
+u64 tally_failures(const struct hd_inject *inject, u64 *total);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * Processes of a campaign.
+ *
+ *     caller -> golden run                     once, records
+ *     caller -> runner -> fault, fault, ...    the same run again; at each fault's cycle it forks
+ */
+#include "fault/campaign.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 100
+};
+
+static bool stopped(const struct hd_inject *inject)
+{
+    return atomic_load_explicit(&inject->ledger->stop, memory_order_relaxed);
+}
+
+/* ---- the runner ---- */
+
+static void take_verdict(struct hd_inject *inject, u32 which)
+{
+    const struct fault_process process = inject->workers[which];
+    struct fault_verdict *verdict = &inject->ledger->verdicts[process.id];
+    const bool ok = process_reap(&process);
+    inject->workers[which] = inject->workers[--inject->worker_count];
+    if (!ok || verdict->effect == HD_EFFECT_NONE)
+        verdict->crashed = true;
+    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+}
+
+/* Kills what runs: the caller wants no more. */
+static _Noreturn void give_up(struct hd_inject *inject)
+{
+    for (u32 i = 0; i < inject->worker_count; i++) {
+        kill(inject->workers[i].pid, SIGKILL);
+        process_reap(&inject->workers[i]);
+    }
+    _exit(0);
+}
+
+/* Until at most `most` faults run. */
+static void wait_until(struct hd_inject *inject, u32 most)
+{
+    struct pollfd *ends = checked(calloc(inject->worker_count + 1, sizeof *ends));
+    while (inject->worker_count > most) {
+        const u32 count = inject->worker_count;
+        for (u32 i = 0; i < count; i++)
+            ends[i] = (struct pollfd){.fd = inject->workers[i].pipe, .events = POLLIN};
+        poll(ends, count, TICK_MS);
+        if (stopped(inject))
+            give_up(inject);
+        for (u32 i = count; i-- > 0;) /* the last one takes the place of one that is removed */
+            if (ends[i].revents)
+                take_verdict(inject, i);
+    }
+    free(ends);
+}
+
+/* Forks the process of a fault; returns true in the child. */
+static bool spawn_fault(struct hd_inject *inject, u64 id)
+{
+    struct fault_process process;
+    wait_until(inject, inject->plan.jobs - 1);
+    int pid = process_fork(&process);
+    if (pid < 0) { /* too many processes, perhaps: once more when all others have ended */
+        wait_until(inject, 0);
+        pid = process_fork(&process);
+    }
+    if (pid < 0) {
+        inject->ledger->failed = true;
+        snprintf(inject->ledger->message, sizeof inject->ledger->message,
+                 "cannot create a process for a fault: %s", strerror(errno));
+        _exit(1);
+    }
+    if (pid == 0) {
+        inject->role = ROLE_FAULT;
+        inject->worker_count = 0;
+        follow_begin_fault(inject, id);
+        return true;
+    }
+    process.id = id;
+    inject->workers[inject->worker_count++] = process;
+    return false;
+}
+
+/* Faults of a launch that has ended before their cycle: nothing is there to be flipped. */
+static void skip_late(struct hd_inject *inject)
+{
+    for (; inject->next < inject->order_count; inject->next++) {
+        const u64 id = inject->order[inject->next];
+        if (inject->faults[id].launch > inject->launch)
+            return;
+        inject->ledger->verdicts[id] =
+            (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = DECIDED_LATE};
+        atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+    }
+}
+
+static void fail_run(struct hd_inject *inject, const char *message)
+{
+    inject->ledger->failed = true;
+    snprintf(inject->ledger->message, sizeof inject->ledger->message, "%s", message);
+}
+
+/* Verdicts compare a run with another one: both must be the same without a fault. */
+static void check_repeats(struct hd_inject *inject, u64 cycles)
+{
+    const struct ledger *ledger = inject->ledger;
+    if (inject->launch >= ledger->launch_count || ledger->ends[inject->launch].cycle != cycles)
+        fail_run(inject, "the program does not repeat itself: a launch took another number of "
+                         "cycles in its second run");
+}
+
+void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
+{
+    if (stopped(inject))
+        give_up(inject);
+    if (moment->ended) {
+        check_repeats(inject, moment->cycle);
+        skip_late(inject);
+        inject->launch++;
+        return;
+    }
+    while (inject->next < inject->order_count) {
+        const u64 id = inject->order[inject->next];
+        const struct injection *fault = &inject->faults[id];
+        const struct strike strike = {.element = inject->targets.data[fault->target].name,
+                                      .owner = fault->owner,
+                                      .cycle = fault->cycle};
+        if (fault->launch != inject->launch ||
+            !timing_strike_due(inject->device->timing, &strike, moment->end))
+            return;
+        inject->next++;
+        if (spawn_fault(inject, id))
+            return;
+    }
+}
+
+/* ---- whole runs ---- */
+
+/* The program's run in a process of its own, and what comes after it. */
+static _Noreturn void run_here(struct hd_inject *inject, const struct hd_inject_host *host)
+{
+    struct hd_error error = {0};
+    struct hd_result result = {.explanation = ""};
+    struct ledger *ledger = inject->ledger;
+    inject->launch = 0;
+    inject->at = 0;
+    if (inject->role == ROLE_GOLDEN)
+        touch_record(inject);
+    const bool ok = host->run(host->user, inject, &result, &error);
+    if (inject->role == ROLE_FAULT && ok)
+        follow_end(inject, &result);
+    if (inject->role == ROLE_FAULT) /* a launch was refused that the golden run made */
+        _exit(1);
+    if (!ok) {
+        fail_run(inject, error.message);
+    } else if (result.outcome != HD_DONE) {
+        fail_run(inject, result.explanation);
+    } else if (inject->launch > MOST_LAUNCHES) {
+        fail_run(inject, "the program has too many launches");
+    } else if (!ledger->golden) {
+        ledger->launch_count = inject->launch;
+        touch_finish(inject);
+        ledger->golden = !ledger->failed && ledger->cycles;
+        if (!ledger->cycles && !ledger->failed)
+            fail_run(inject, "no launch has taken a cycle");
+    }
+    wait_until(inject, 0);
+    _exit(0);
+}
+
+/* Waits for a run, as the caller. */
+static void attend(struct hd_inject *inject, const struct hd_inject_host *host,
+                   const struct fault_process *process, u64 total)
+{
+    struct pollfd end = {.fd = process->pipe, .events = POLLIN};
+    while (poll(&end, 1, TICK_MS) <= 0 || !end.revents)
+        if (host->progress &&
+            !host->progress(host->user, atomic_load(&inject->ledger->done), total)) {
+            atomic_store(&inject->ledger->stop, true);
+            inject->stopped = true;
+        }
+}
+
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct hd_inject *inject = user;
+    const u64 first = *(const u64 *)a, second = *(const u64 *)b;
+    const struct injection *x = &inject->faults[first], *y = &inject->faults[second];
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
+    if (x->cycle != y->cycle)
+        return x->cycle < y->cycle ? -1 : 1;
+    return first < second ? -1 : first > second;
+}
+
+static u64 *order_of(struct hd_inject *inject, u64 from, u64 to)
+{
+    u64 *order = checked(calloc(to - from + 1, sizeof *order));
+    inject->order_count = 0;
+    for (u64 id = from; id < to; id++)
+        if (inject->plan.only < 0 || (u64)inject->plan.only == id)
+            order[inject->order_count++] = id;
+    qsort_r(order, inject->order_count, sizeof *order, by_time, inject);
+    return order;
+}
+
+bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum role role,
+               u64 from, u64 to, struct error *error)
+{
+    struct fault_process process;
+    u64 *order = order_of(inject, from, to);
+    inject->order = order;
+    inject->next = 0;
+    const int pid = process_fork(&process);
+    if (pid == 0) {
+        inject->role = role;
+        run_here(inject, host);
+    }
+    free(order);
+    inject->order = NULL;
+    if (pid < 0)
+        return error_set(error, ERROR_SYSTEM, "", "cannot create a process: %s", strerror(errno));
+    attend(inject, host, &process, to);
+    const bool ok = process_reap(&process);
+    if (inject->ledger->failed)
+        return error_set(error, ERROR_INPUT, "", "%s%s",
+                         role == ROLE_GOLDEN ? "the run without faults: " : "",
+                         inject->ledger->message);
+    if (!ok)
+        return error_set(error, ERROR_SYSTEM, "",
+                         "the process of the run without faults was ended: a bug, or the host is "
+                         "out of memory");
+    return true;
+}

@@ -1,0 +1,172 @@
+/* Counts and rates of a campaign, with Wilson score intervals (Wilson, JASA 1927). */
+#include "fault/campaign.h"
+#include <jansson.h>
+#include <math.h>
+
+#define QUANTILE \
+    1.959963984540054 /* of the normal distribution: 95 % lie within it on both sides */
+
+void hd_wilson(uint64_t count, uint64_t total, double quantile, double *low, double *high)
+{
+    const f64 n = (f64)total, share = total ? (f64)count / n : 0, square = quantile * quantile;
+    if (!total) {
+        *low = 0;
+        *high = 1;
+        return;
+    }
+    const f64 middle = (share + square / (2 * n)) / (1 + square / n);
+    const f64 half =
+        quantile / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n));
+    *low = count ? fmax(middle - half, 0) : 0; /* exactly: rounding must not show */
+    *high = count < total ? fmin(middle + half, 1) : 1;
+}
+
+static bool fails(u8 effect)
+{
+    return effect == HD_EFFECT_SDC || effect == HD_EFFECT_DUE || effect == HD_EFFECT_HANG;
+}
+
+/* Faults of a structure by effect. */
+struct effect_counts {
+    u64 of[HD_EFFECTS];
+    u64 crashed;
+};
+
+static struct effect_counts count_effects(const struct hd_inject *inject, u32 target, bool all)
+{
+    struct effect_counts counts = {0};
+    for (u64 id = 0; id < inject->drawn; id++) {
+        const struct fault_verdict *verdict = &inject->ledger->verdicts[id];
+        if (!all && inject->faults[id].target != target)
+            continue;
+        counts.of[verdict->effect]++;
+        counts.crashed += verdict->crashed;
+    }
+    return counts;
+}
+
+u64 tally_failures(const struct hd_inject *inject, u64 *total)
+{
+    const struct effect_counts counts = count_effects(inject, 0, true);
+    u64 failures = 0;
+    *total = 0;
+    for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++) {
+        *total += counts.of[e];
+        failures += fails((u8)e) ? counts.of[e] : 0;
+    }
+    return failures;
+}
+
+static json_t *share_json(u64 count, u64 total, bool rates)
+{
+    json_t *share = json_object();
+    f64 low, high;
+    json_object_set_new(share, "count", json_integer((json_int_t)count));
+    if (!rates || !total)
+        return share;
+    hd_wilson(count, total, QUANTILE, &low, &high);
+    json_object_set_new(share, "share", json_real((f64)count / (f64)total));
+    json_object_set_new(share, "low", json_real(low));
+    json_object_set_new(share, "high", json_real(high));
+    return share;
+}
+
+static void add_counts(json_t *to, const struct effect_counts *counts, bool rates)
+{
+    json_t *effects = json_object();
+    u64 total = 0, failures = 0;
+    for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++)
+        total += counts->of[e];
+    for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++) {
+        failures += fails((u8)e) ? counts->of[e] : 0;
+        json_object_set_new(effects, hd_effect_name(e), share_json(counts->of[e], total, rates));
+    }
+    json_object_set_new(to, "faults", json_integer((json_int_t)total));
+    json_object_set_new(to, "outcomes", effects);
+    json_object_set_new(to, "failures", share_json(failures, total, rates));
+}
+
+/* A list of faults, or one of them, is no sample: it has counts, but no rates. Nor has a campaign
+ * that was stopped, as it has followed faults of early cycles only. */
+static bool is_sample(const struct hd_inject *inject)
+{
+    return !inject->plan.list && inject->plan.only < 0 && !inject->stopped;
+}
+
+static json_t *structures_json(const struct hd_inject *inject)
+{
+    json_t *rows = json_array();
+    for (u32 i = 0; i < inject->targets.count; i++) {
+        const struct fault_target *target = &inject->targets.data[i];
+        const struct effect_counts counts = count_effects(inject, i, false);
+        json_t *row = json_object();
+        json_object_set_new(row, "structure", json_string(target->name));
+        json_object_set_new(row, "owner", json_string(target->row->owner));
+        json_object_set_new(row, "copies", json_integer((json_int_t)target->row->copies));
+        json_object_set_new(row, "live_bits", json_integer((json_int_t)target->live));
+        json_object_set_new(row, "counted_bits", json_integer((json_int_t)target->counted));
+        if (target->live)
+            add_counts(row, &counts, is_sample(inject));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *golden_json(const struct hd_inject *inject)
+{
+    const struct ledger *ledger = inject->ledger;
+    json_t *golden = json_object(), *launches = json_array();
+    for (u32 i = 0; i < ledger->launch_count; i++)
+        json_array_append_new(launches, json_integer((json_int_t)ledger->ends[i].cycle));
+    json_object_set_new(golden, "cycles", json_integer((json_int_t)ledger->cycles));
+    json_object_set_new(golden, "launch_cycles", launches);
+    json_object_set_new(golden, "samples", json_integer(ledger->sample_count));
+    return golden;
+}
+
+static json_t *plan_json(const struct hd_inject *inject)
+{
+    const struct hd_inject_plan *plan = &inject->plan;
+    json_t *json = json_object();
+    json_object_set_new(json, "structures", json_string(plan->structures ? plan->structures : ""));
+    json_object_set_new(json, "model", json_string(plan->model ? plan->model : "bit"));
+    json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
+    json_object_set_new(json, "list", json_boolean(plan->list));
+    json_object_set_new(json, "half_width", json_real(plan->half_width));
+    json_object_set_new(json, "hang", json_real(plan->hang));
+    json_object_set_new(json, "confidence", json_real(0.95));
+    return json;
+}
+
+/* Faults that were decided early and run to the end all the same. */
+static json_t *audit_json(const struct hd_inject *inject)
+{
+    u64 audited = 0, disagree = 0;
+    for (u64 id = 0; id < inject->drawn; id++) {
+        audited += inject->ledger->verdicts[id].audited;
+        disagree += inject->ledger->verdicts[id].disagrees;
+    }
+    return json_pack("{s:I, s:I}", "faults", (json_int_t)audited, "disagree", (json_int_t)disagree);
+}
+
+char *hd_inject_json(const struct hd_inject *inject)
+{
+    const struct effect_counts counts = count_effects(inject, 0, true);
+    u64 counted = 0;
+    json_t *json = json_object(), *total = json_object();
+    for (u32 i = 0; i < inject->targets.count; i++)
+        counted += inject->targets.data[i].counted;
+    json_object_set_new(total, "live_bits", json_integer((json_int_t)inject->live_bits));
+    json_object_set_new(total, "counted_bits", json_integer((json_int_t)counted));
+    add_counts(total, &counts, is_sample(inject));
+    json_object_set_new(json, "plan", plan_json(inject));
+    json_object_set_new(json, "golden", golden_json(inject));
+    json_object_set_new(json, "complete", json_boolean(!inject->stopped));
+    json_object_set_new(json, "crashed", json_integer((json_int_t)counts.crashed));
+    json_object_set_new(json, "audit", audit_json(inject));
+    json_object_set_new(json, "structures", structures_json(inject));
+    json_object_set_new(json, "total", total);
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    json_decref(json);
+    return text;
+}
