@@ -483,8 +483,8 @@ static void create_warps(struct lifetimes_core *l, struct life_block *b)
         struct life_warp *w = &b->warps[i];
         w->heads = checked(calloc(registers, sizeof *w->heads));
         w->missed = checked(calloc(l->warp_size, sizeof *w->missed));
-        w->missed_then = checked(calloc(words, sizeof *w->missed_then));
-        w->values = checked(calloc(words + 1, sizeof *w->values));
+        w->missed_then = checked(malloc(words * sizeof *w->missed_then));
+        w->values = checked(malloc((words + 1) * sizeof *w->values));
     }
 }
 
