@@ -38,6 +38,7 @@
 enum {
     LINE_BYTES = 256, /* longest line that is followed */
     LINE_SECTORS = LINE_BYTES / SECTOR_BYTES,
+    LANE_BYTES = 32, /* most that a lane loads */
     FETCH_PARTS = 4, /* lines of the L2 that a longer line of a first-level cache takes */
 };
 #define NOTHING UINT32_MAX
@@ -75,6 +76,30 @@ static inline struct byte_set byte_set_of(u32 sectors)
         set.words[i] =
             (sectors & 1) * 0xffffffffull | (u64)(sectors >> 1 & 1) * (0xffffffffull << 32);
     return set;
+}
+
+/* Adds up to LANE_BYTES from an offset on, which may be before the line: these bits. */
+static inline void byte_set_add_some(struct byte_set *set, i64 offset, u32 bytes)
+{
+    u64 low = bytes;
+    assert(offset > -LANE_BYTES && offset < LINE_BYTES);
+    if (offset < 0) {
+        low >>= -offset;
+        offset = 0;
+    }
+    const u32 at = (u32)offset / 64, shift = (u32)offset % 64;
+    set->words[at] |= low << shift;
+    if (shift > 64 - LANE_BYTES && at + 1 < ARRAY_LEN(set->words))
+        set->words[at + 1] |= low >> (64 - shift);
+}
+/* Adds all bytes of a range, which may begin before the line and end behind it. */
+static inline void byte_set_add_range(struct byte_set *set, i64 offset, u32 count)
+{
+    const u32 end = (u32)MIN(MAX(offset + count, 0), LINE_BYTES), begin = (u32)MAX(offset, 0);
+    for (u32 at = begin, next; at < end; at = next) {
+        next = MIN((at / 64 + 1) * 64, end);
+        set->words[at / 64] |= ~0ull >> (64 - (next - at)) << at % 64;
+    }
 }
 
 /* Needed bytes; `maybe`: perhaps only because the log ends. */

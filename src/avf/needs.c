@@ -121,7 +121,8 @@ static void need_shift(const struct need_row row, struct lane_need *lane, u64 d)
     lane->source[1] = !d ? 0 : wraps ? row.width - 1u : 0xffffffff;
 }
 
-/* A factor that is a constant with z zeros at its end moves the other one up by z bits. */
+/* A factor that is a constant with z zeros at its end moves the other one up by z bits. Bits of a wide
+ * product above 32 + z depend on all bits of a factor, and so on its sign; those below not on the sign. */
 static void need_multiply(const struct inst *inst, struct lane_need *lane, u64 d, u64 factor)
 {
     const u64 bits = up_to_highest(d);
@@ -133,14 +134,6 @@ static void need_multiply(const struct inst *inst, struct lane_need *lane, u64 d
         lane->source[k] = other ? bits >> (u32)__builtin_ctzll(other) & factor : 0;
     }
     lane->source[2] = bits;
-}
-
-static void need_wide(const struct inst *inst, struct lane_need *lane, u64 d)
-{
-    const bool is_signed = inst->op == OP_mul_wide_s32 || inst->op == OP_mad_wide_s32;
-    need_multiply(inst, lane, d, 0xffffffff);
-    for (u32 k = 0; is_signed && d >> 32 && k < 2; k++) /* the sign reaches all upper bits */
-        lane->source[k] |= lane->source[k] ? 0x80000000 : 0;
 }
 
 /* A narrow result or source is extended: the bits above it are zeros, or copies of its sign. */
@@ -240,7 +233,7 @@ void need_sources(const struct inst *inst, struct need_row row, struct lane_need
         need_multiply(inst, lane, d, mask);
         break;
     case NEED_MULTIPLY_WIDE:
-        need_wide(inst, lane, d);
+        need_multiply(inst, lane, d, 0xffffffff);
         break;
     case NEED_COMPARE:
         need_compare(inst, lane, lane->result[0] | lane->result[1], mask);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 enum {
-    LSU_TAGS = 4096, /* of requests that bypass the caches */
-    LANE_BYTES = 32  /* most that a lane loads */
+    LSU_TAGS = 4096 /* of requests that bypass the caches */
 };
 
 /* ---- fetches ---- */
@@ -373,30 +372,6 @@ static u32 lane_bytes(const struct avf *a, const struct avf_entry *e, const stru
     return set;
 }
 
-/* Adds up to LANE_BYTES at an offset, which may begin before the line or end behind it. */
-static void add_bytes(struct byte_set *set, i64 offset, u32 bytes)
-{
-    u64 low = bytes;
-    if (offset < 0) {
-        low >>= -offset;
-        offset = 0;
-    }
-    const u32 at = (u32)offset / 64, shift = (u32)offset % 64;
-    set->words[at] |= low << shift;
-    if (shift > 32 && at + 1 < ARRAY_LEN(set->words))
-        set->words[at + 1] |= low >> (64 - shift);
-}
-
-/* Adds bytes from an offset on. */
-static void add_range(struct byte_set *set, i64 offset, u32 count)
-{
-    const u32 end = (u32)MIN(MAX(offset + count, 0), LINE_BYTES), begin = (u32)MAX(offset, 0);
-    for (u32 at = begin, next; at < end; at = next) {
-        next = MIN((at / 64 + 1) * 64, end);
-        set->words[at / 64] |= ~0ull >> (64 - (next - at)) << at % 64;
-    }
-}
-
 /* Groups of lanes that load side by side and need all that they load. Returns their lanes. */
 static lane_set add_groups(const struct avf *a, const struct avf_entry *e, lane_set lanes,
                            const struct avf_read *read, struct byte_set *set)
@@ -408,8 +383,8 @@ static lane_set add_groups(const struct avf *a, const struct avf_entry *e, lane_
         const lane_set group = 0xffffull << g * STRIDE_LANES;
         if (group & ~lanes || (stride[g] && stride[g] != e->bytes))
             continue;
-        add_range(set, (i32)(first[g] - (u32)read->line),
-                  stride[g] ? STRIDE_LANES * e->bytes : e->bytes);
+        byte_set_add_range(set, (i32)(first[g] - (u32)read->line),
+                           stride[g] ? STRIDE_LANES * e->bytes : e->bytes);
         added |= group;
     }
     return added;
@@ -445,8 +420,8 @@ void reads_back(struct avf *a, const struct avf_entry *e, lane_set lanes, lane_s
                 const u32 lane = first_lane(set);
                 const i64 at = (i32)(avf_address(a, e, 0, lane) - (u32)read->line);
                 if (at > -LANE_BYTES && at < LINE_BYTES)
-                    add_bytes(unsure >> lane & 1 ? &need.maybe : &need.sure, at,
-                              lane_bytes(a, e, inst, lane, full >> lane & 1));
+                    byte_set_add_some(unsure >> lane & 1 ? &need.maybe : &need.sure, at,
+                                      lane_bytes(a, e, inst, lane, full >> lane & 1));
             }
             byte_set_keep(&need.sure, &all); /* other lanes read other lines */
             byte_set_keep(&need.maybe, &all);

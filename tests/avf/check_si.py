@@ -35,6 +35,44 @@ LOADS = """
     buffer_store_dword v3, v1, s[0:3], 0 offen offset:128 // 52
     s_endpgm
 """
+# A write to v6 through M0 overwrites no register for certain.
+INDEXED = """
+    v_lshlrev_b32 v4, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    v_mov_b32 v6, v0                 // 20
+    s_mov_b32 m0, 1                  // 24
+    v_movreld_b32 v5, v0             // 28
+    buffer_store_dword v6, v4, s[0:3], 0 offen // 32
+    s_endpgm
+"""
+# SCC, which says whether the result is 0, needs all bits of s8; in STATUS_DEAD nothing reads it.
+STATUS = """
+    v_lshlrev_b32 v4, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    s_mov_b32 s8, 0xf0               // 20
+    s_and_b32 s9, s8, 0xff           // 28
+    s_cselect_b32 s10, 7, 9          // 36
+    v_mov_b32 v5, s10                // 40
+    buffer_store_dword v5, v4, s[0:3], 0 offen // 44
+    s_endpgm
+"""
+STATUS_DEAD = STATUS.replace("s_cselect_b32 s10, 7, 9", "s_mov_b32 s10, 7")
+# As LOADS, but 16 bytes for each lane, 32 apart, from byte 56 on, so that some are in two lines. Lanes 6 and
+# 7 are out of range.
+WIDE = """
+    v_lshlrev_b32 v1, 5, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    buffer_load_dwordx4 v[4:7], v1, s[0:3], 0 offen offset:56 // 20
+    s_waitcnt vmcnt(0)               // 28
+    buffer_load_dwordx4 v[8:11], v1, s[0:3], 0 offen offset:56 // 32
+    s_waitcnt vmcnt(0)               // 40
+    buffer_store_dwordx4 v[8:11], v1, s[0:3], 0 offen offset:56 // 44
+    s_endpgm
+"""
+WIDE_BYTES = (8, 8 + 16 + 8, 8 + 16 + 8, 8 + 16)  # of each line
 FILL_TO_WRITE_BACK = 2  # cycles
 LANES, STORES = 8, 3
 STATE = {
@@ -95,6 +133,34 @@ def check_lines(heddle, machine):
     assert stats["avf.l1d_bits_undecided"] == 0, machine
 
 
+def check_wide(heddle, machine):
+    """Bytes of lines of 64 bytes, which are in the L1 for about as long."""
+    stats, _, _ = run(heddle, machine, "wide.s")
+    cycles = stats["avf.l1d_lines_ace"] / len(WIDE_BYTES)
+    got = stats["avf.l1d_bits_ace"] / 8 / sum(WIDE_BYTES)
+    assert cycles > 20 and abs(got / cycles - 1) < 0.07, (machine, cycles, got)
+
+
+def check_indexed(heddle, machine):
+    stats, issued, written = run(heddle, machine, "indexed.s")
+    got = stats["avf.vector_ace"] - stats["avf.ace_initial"]
+    ace = 32 * LANES * (issued[32] - written[0] + issued[32] - written[20])
+    assert got == ace, (machine, got, ace)
+
+
+def check_status(heddle, machine):
+    """What SCC adds, on a machine where both programs take the same cycles: s8, and SCC itself."""
+    dead, at_dead, _ = run(heddle, machine, "dead.s")
+    stats, issued, _ = run(heddle, machine, "status.s")
+    assert issued == at_dead, machine
+    events = [json.loads(line) for line in open("t.jsonl", encoding="utf-8")]
+    written = {event["pc"]: event["cycle"] for event in events if event.get("event") == "write"}
+    ace = 32 * (issued[28] - written[20] + issued[36] - written[28])
+    got = stats["avf.scalar_ace"] - dead["avf.scalar_ace"]
+    assert got == ace, (machine, got, ace)
+    assert dead["avf.dead_instructions"] == 2 and stats["avf.dead_instructions"] == 0, machine
+
+
 def check_no_caches(heddle, machine):
     """MIAOW's memory is none of the model's: it has no caches."""
     stats, _, _ = run(heddle, machine, "loads.s")
@@ -110,11 +176,16 @@ def main():
         os.chdir(folder)
         open("p.s", "w", encoding="utf-8").write(CODE)
         json.dump(STATE, open("p.json", "w", encoding="utf-8"))
-        open("loads.s", "w", encoding="utf-8").write(LOADS)
+        for name, code in (("loads", LOADS), ("wide", WIDE), ("indexed", INDEXED), ("status", STATUS),
+                           ("dead", STATUS_DEAD)):
+            open(name + ".s", "w", encoding="utf-8").write(code)
         for machine in ("generic64", "tahiti", "miaow"):
             check(heddle, machine)
+            check_indexed(heddle, machine)
         for machine in ("generic64", "tahiti"):
             check_lines(heddle, machine)
+            check_wide(heddle, machine)
+        check_status(heddle, "miaow")
         check_no_caches(heddle, "miaow")
 
 

@@ -39,6 +39,20 @@ static void logic_masks_bits(void **state)
     rig_close(rig);
 }
 
+/* Bits that two instructions need, and words of a pair that are needed in different lanes. */
+static void needed_in_parts(void **state)
+{
+    struct rig *rig = run(" and.b32 %r1, %t, 4080; and.b32 %r2, %t, 255; st.global.u32 [%p], %r1; "
+                          "st.global.u32 [%p+128], %r2;");
+    EXPECT(rig, {0, 5, 2 * WORD}, {1, 3, 8 * WARP}, {1, 2, 4 * WARP}, {2, 4, WORD}, {3, 5, WORD});
+    rig_close(rig);
+    rig = run(" setp.lt.u32 %q0, %t, 8; mul.wide.u32 %a, %t, 8; mov.b64 {%r1, %r2}, %a; "
+              "st.global.u32 [%p], %r2; @%q0 st.global.u32 [%p+4], %r1;");
+    EXPECT(rig, {0, 6, 2 * WORD / 4}, {0, 5, 2 * WORD * 3 / 4}, {1, 3, WORD}, {3, 4, WORD / 4},
+           {3, 4, WORD}, {4, 6, WORD / 4}, {4, 5, WORD});
+    rig_close(rig);
+}
+
 static void shifts_and_narrow_stores(void **state)
 {
     struct rig *rig = run(" shl.b32 %r1, %t, 4; st.global.u8 [%p], %r1;");
@@ -564,6 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logic_masks_bits),
+        cmocka_unit_test(needed_in_parts),
         cmocka_unit_test(shifts_and_narrow_stores),
         cmocka_unit_test(dead_values),
         cmocka_unit_test(a_loop_that_is_dead),

@@ -297,6 +297,23 @@ static void filled_again(void **state)
     lines_destroy(&lines);
 }
 
+/* Bytes from any offset on, against a loop over the line. */
+static void sets_of_bytes(void **state)
+{
+    for (i64 offset = 1 - LANE_BYTES; offset < LINE_BYTES; offset++) {
+        const u32 bytes = (u32)rng_next(&rng), count = (u32)rng_below(&rng, LINE_BYTES);
+        struct byte_set some = {0}, range = {0};
+        byte_set_add_some(&some, offset, bytes);
+        byte_set_add_range(&range, offset, count);
+        for (i64 b = 0; b < LINE_BYTES; b++) {
+            const i64 at = b - offset;
+            assert_int_equal(byte_set_has(&some, (u32)b),
+                             at >= 0 && at < LANE_BYTES && bytes >> at & 1);
+            assert_int_equal(byte_set_has(&range, (u32)b), at >= 0 && at < count);
+        }
+    }
+}
+
 int main(void)
 {
     rng_stream(&rng, 1, 0, "lines", 0, "test");
@@ -304,6 +321,7 @@ int main(void)
         cmocka_unit_test(lines_agree_with_a_model),
         cmocka_unit_test(bounded),
         cmocka_unit_test(filled_again),
+        cmocka_unit_test(sets_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

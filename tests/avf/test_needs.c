@@ -239,6 +239,8 @@ static void rules_free_bits(void **state)
     expect(OP_add_b16, 0, false, all, 5, 4, 0xffff, 0xffff);
     expect(OP_mul_lo_b32, 0, true, 0xff, 5, 16, 0xf, 0);
     expect(OP_mul_lo_b32, 0, true, 0xff, 5, 0, 0, 0);
+    expect(OP_mul_wide_s32, 0, true, 1ull << 33, 5, 16, 0x3fffffff, 0);
+    expect(OP_mul_wide_s32, 0, true, 1ull << 36, 5, 16, 0xffffffff, 0);
     expect(OP_setp_u32, CMP_LT, false, 1, 3, 64, 0xffffffc0, 0xffffffc0);
     expect(OP_setp_s32, CMP_LT, false, 1, 3, 0xffffffff, 0x80000000, 0x80000000);
     expect(OP_setp_u32, CMP_EQ, false, 1, 3, 64, 0x40, 0x40);
