@@ -31,6 +31,18 @@ void live_resettle(struct core *core, u32 s)
         block_update(core, s);
 }
 
+void live_miscount(struct core *core, u32 place, i32 by)
+{
+    struct thread_block *block = core->blocks[place].block;
+    const u32 number = block->barriers_used ? first_bit(block->barriers_used) : 0;
+    const u64 slots = core->blocks[place].slots & core->present;
+    block->barriers[number].miscounted += by;
+    block->barriers_used |= 1u << number;
+    barrier_exits(block);
+    if (slots)
+        block_update(core, first_bit(slots));
+}
+
 u32 live_slot_of_frame(const struct core *core, u32 frame)
 {
     for (u64 set = core->present; set; set &= set - 1)
@@ -48,6 +60,152 @@ u32 live_inst(const struct core *core, u64 address)
 {
     const u32 inst = live_inst_at(core->exec, address);
     return inst == NO_INST ? WILD_INST : inst;
+}
+
+/* ---- changed words ---- */
+
+struct changed_code {
+    u32 next;                    /* pair to try */
+    u32 words[CHANGED_PAIRS][2]; /* of the instructions */
+};
+
+struct changed_code *live_changed_create(struct arena *arena)
+{
+    return arena_new(arena, struct changed_code);
+}
+
+static const struct program *program_of(const struct core *core)
+{
+    return core->exec->image->program;
+}
+
+bool live_has_words(const struct core *core)
+{
+    return program_of(core)->spare != 0;
+}
+
+bool live_is_changed(const struct core *core, u32 inst)
+{
+    return inst != NO_INST && inst > program_code_count(program_of(core));
+}
+
+/* The first spare instruction of a core. */
+static u32 first_spare(const struct core *core)
+{
+    return program_code_count(program_of(core)) + 1 + 2 * CHANGED_PAIRS * core->config.index;
+}
+
+u32 live_word_at(const struct core *core, u64 offset)
+{
+    const struct program *program = program_of(core);
+    u32 word = 0;
+    if (offset % 4 == 0 && offset < program->load_bytes && program->load_bytes - offset >= 4)
+        memcpy(&word, program->load + offset, sizeof word);
+    return word;
+}
+
+u32 live_words(const struct core *core, u32 inst, u32 words[2])
+{
+    const struct program *program = program_of(core);
+    const u32 bytes = program->sizes[inst];
+    if (live_is_changed(core, inst)) {
+        memcpy(words, core->changed->words[(inst - first_spare(core)) / 2], 2 * sizeof *words);
+        return bytes;
+    }
+    words[0] = live_word_at(core, program->offsets[inst]);
+    words[1] = bytes > 4 ? live_word_at(core, program->offsets[inst] + 4ull) : 0;
+    return bytes;
+}
+
+u32 live_word_bytes(const struct core *core, u32 word)
+{
+    struct redecoded out;
+    struct error ignored;
+    const u32 words[2] = {word, 0};
+    program_of(core)->redecode(words, 0, &out, &ignored);
+    return out.size;
+}
+
+/* Whether something of an instruction is on the core: it was issued, waits, or is a warp's next. */
+static bool in_use(const struct core *core, u32 inst)
+{
+    for (u32 word = 0; word < CORE_INFLIGHT / 64; word++)
+        for (u64 set = ~core->inflight.free[word]; set; set &= set - 1)
+            if (core->inflight.all[word * 64 + first_bit(set)].dyn.inst == inst)
+                return true;
+    for (u64 set = core->present; set; set &= set - 1) {
+        const struct slot *slot = &core->slots[first_bit(set)];
+        if (slot->at == inst || slot->at == inst + 1)
+            return true;
+    }
+    return core->pipeline->holds(core, inst);
+}
+
+/* A pair that is not in use; CHANGED_PAIRS: there is none. */
+static u32 free_pair(struct core *core)
+{
+    for (u32 n = 0; n < CHANGED_PAIRS; n++) {
+        const u32 pair = core->changed->next++ % CHANGED_PAIRS;
+        if (!in_use(core, first_spare(core) + 2 * pair))
+            return pair;
+    }
+    return CHANGED_PAIRS;
+}
+
+/* Vector registers that the warp does not have. */
+static void bound_registers(const struct core *core, struct inst *inst)
+{
+    const u32 rows = core->exec->register_rows;
+    for (u32 k = 0; k < ARRAY_LEN(inst->src); k++)
+        if (inst->src[k].kind == OPERAND_VECTOR &&
+            (u32)inst->src[k].index + inst->src[k].count > rows)
+            inst->src[k].index = 0;
+    for (u32 k = 0; k < ARRAY_LEN(inst->dst); k++)
+        if (inst->dst[k].kind == OPERAND_VECTOR &&
+            (u32)inst->dst[k].index + inst->dst[k].count > rows)
+            *inst = (struct inst){.op = OP_nop, .vector = 1};
+}
+
+/* Whether these are the words of an instruction of the kernel. */
+static bool is_original(const struct core *core, u32 inst, const u32 words[2])
+{
+    u32 own[2];
+    if (inst == NO_INST)
+        return false;
+    const u32 bytes = live_words(core, inst, own);
+    return bytes && own[0] == words[0] && (bytes == 4 || own[1] == words[1]);
+}
+
+u32 live_decode(struct core *core, u32 s, const u32 words[2], u64 offset)
+{
+    struct image *image = core->exec->image;
+    const struct program *program = image->program;
+    const u64 address = image->code_address + offset;
+    const u32 original = live_inst_at(core->exec, address);
+    struct redecoded out;
+    struct error why = {0};
+    if (is_original(core, original, words))
+        return original;
+    const bool legal = program->redecode(words, offset, &out, &why);
+    const u32 pair = legal ? free_pair(core) : CHANGED_PAIRS;
+    const u32 inst = first_spare(core) + 2 * pair;
+    u32 target = program_code_count(program); /* the trap */
+    if (legal && out.branches &&
+        live_inst_at(core->exec, image->code_address + out.target) != NO_INST)
+        target = live_inst_at(core->exec, image->code_address + out.target);
+    if (legal)
+        bound_registers(core, &out.inst);
+    if (pair == CHANGED_PAIRS || !image_replace(image, inst, &out, offset, target)) {
+        live_illegal(core->slots[s].warp, address, words,
+                     legal ? "more changed instructions than the core can hold" : why.message);
+        core->stopped = true;
+        return NO_INST;
+    }
+    memcpy(core->changed->words[pair], words, 2 * sizeof *words);
+    const struct timed_code code = {program, &core->config, time_scalar_base(program)};
+    core->times[inst] = (struct inst_time){.fetched = 1};
+    core->pipeline->time(&core->times[inst], &code, inst);
+    return inst;
 }
 
 /* ---- derailed warps ---- */

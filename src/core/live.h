@@ -32,12 +32,44 @@ void live_disturb(struct core *core);
 /* The warp of a slot has been moved, stopped or changed from outside: updates the slot. */
 void live_resettle(struct core *core, u32 slot);
 
+/* The barrier of a block that is in use, or its first one, has counted a warp more, or less. */
+void live_miscount(struct core *core, u32 place, i32 by);
+
 /* The slot of a warp with this frame of the register file, or CORE_WARPS. */
 u32 live_slot_of_frame(const struct core *core, u32 frame);
 /* The device address of a slot's next instruction, and back. */
 u64 live_address(const struct core *core, u32 inst);
 /* The instruction at an address; WILD_INST: none. */
 u32 live_inst(const struct core *core, u64 address);
+
+/* ---- changed instruction words ---- */
+
+/*
+ * A word in a buffer, queue or decoder that differs from the code is decoded anew. The instruction
+ * takes one of the core's spare ones (program_reserve) until nothing of it is in flight. Words that
+ * are no instruction, or one that the machine does not execute, are a fault of the guest.
+ *
+ * Deviations: a vector register beyond those of the kernel reads as v0 and is not written, as in the
+ * manuals of later generations; in MIAOW it would be a register of another wavefront. A branch into
+ * the middle of an instruction is a fault.
+ */
+enum {
+    CHANGED_PAIRS = 16 /* of spare instructions of a core: more than a warp can have in flight */
+};
+struct changed_code *live_changed_create(struct arena *arena);
+/* Whether the program's instructions have words. */
+bool live_has_words(const struct core *core);
+/* The words of an instruction, and how many bytes they are; a second word that it lacks is 0. */
+u32 live_words(const struct core *core, u32 inst, u32 words[2]);
+/* The word of the code at a byte offset; 0 outside. */
+u32 live_word_at(const struct core *core, u64 offset);
+/* Bytes of an instruction that begins with this word; 0: there is none. */
+u32 live_word_bytes(const struct core *core, u32 word);
+/* The instruction with these words at a byte offset: of the code, or a spare one. NO_INST: the launch
+ * has stopped. */
+u32 live_decode(struct core *core, u32 slot, const u32 words[2], u64 offset);
+/* Whether it is a spare one, or the place behind it. */
+bool live_is_changed(const struct core *core, u32 inst);
 
 /* An instruction has issued, and the warp's buffer goes on with another one than the warp's path,
  * because a bit of the buffer or of the fetch PC was flipped: the warp follows the buffer. False:

@@ -331,11 +331,5 @@ void live_visit_arrived(struct state_walk *walk, const struct state_row *row, vo
     before = arrived;
     if (!walk_entry(walk, barrier) || !walk_field(walk, &arrived, row->bits) || !barrier)
         return;
-    struct thread_block *block = core->blocks[entry].block;
-    barrier->miscounted += (i32)(arrived - before);
-    block->barriers_used |= 1u << (barrier - block->barriers);
-    barrier_exits(block);
-    const u64 slots = core->blocks[entry].slots & core->present;
-    if (slots)
-        block_update(core, first_bit(slots));
+    live_miscount(core, (u32)entry, (i32)(arrived - before));
 }

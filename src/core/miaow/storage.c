@@ -5,8 +5,9 @@
  *
  * Widths follow from parameters where those of the RTL do; others are the RTL's own and are named
  * below. An element is live if it names a visitor (miaow/live.h): the model holds its bits and can flip
- * them. Of the others the model holds something else instead: instructions are numbers here, not
- * words, and what a wavefront received at dispatch belongs to its slot.
+ * them. Of the others the model holds something else instead: what a wavefront received at dispatch
+ * belongs to its slot, and decoded fields of an instruction are those of its number; at issue, its
+ * words and its PC stand for them.
  *
  * Flip-flops that nothing reads are left out where the published counts leave them out: in vector
  * units, 16 bits of an immediate and the flags of floating-point lanes.
@@ -89,7 +90,7 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     live(&fetch, "pc", warps, PC_BITS + 1, miaow_visit_pc,
          "next PC of each warp; whether it starts a stretch");
     counted(&fetch, "vacant", warps, 1, "free warp slots");
-    counted(&fetch, "tags", warps, TAG_BITS, "the dispatcher's number of each warp");
+    live(&fetch, "tags", warps, TAG_BITS, miaow_visit_tag, "the dispatcher's number of each warp");
     counted(&fetch, "groups", warps, 1 + GROUP_TAG_BITS + names.warp + size,
             "blocks: tag, number and warps");
     counted(&fetch, "dispatched", 1, 1 + TAG_BITS + names.warp + PC_BITS + names.bases + size,
@@ -104,10 +105,10 @@ static void pool_state(struct state_list *list, const struct core_config *machin
     const struct module miaow = {list, "wavepool", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, queue = machine->miaow->queue;
-    counted(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
-            "the word that arrives from the instruction buffer");
-    counted(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS,
-            "queues: instruction words and their PCs");
+    live(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS, miaow_visit_arrival,
+         "the word that arrives from the instruction buffer");
+    live(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS, miaow_visit_words,
+         "queues: instruction words and their PCs");
     counted(&miaow, "places", warps, 3 * state_index_bits(queue),
             "pointers of each queue: next word to feed, to arrive, to request");
     counted(&miaow, "bases", warps, names.bases,
@@ -122,10 +123,10 @@ static void decode_state(struct state_list *list, const struct core_config *mach
     const struct module decode = {list, "decode", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
-    counted(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
-            "the word being decoded");
-    counted(&decode, "halves", warps, WORD_BITS + PC_BITS,
-            "first words of two-word instructions, and their PCs");
+    live(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
+         miaow_visit_decoding, "the word being decoded");
+    live(&decode, "halves", warps, WORD_BITS + PC_BITS, miaow_visit_halves,
+         "first words of two-word instructions, and their PCs");
     live(&decode, "half", warps, 1, miaow_visit_half, "their valid bits");
 }
 
@@ -170,7 +171,8 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
     counted(&issue, "input", 1, INPUT, "inputs from decode and from the units");
-    counted(&issue, "entries", warps, entry_bits(&names), "the next instruction of each warp");
+    live(&issue, "entries", warps, entry_bits(&names), miaow_visit_entries,
+         "the next instruction of each warp");
     live_one(&issue, "valid", warps, 1, miaow_visit_set, SET_VALID,
              "valid bits of these instructions");
     counted(&issue, "classes", warps, CLASSES, "the unit kind of these instructions");
@@ -182,8 +184,8 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     counted(&issue, "branching", warps, 1, "warps with an unresolved branch");
     live_one(&issue, "parked", warps, 1, miaow_visit_set, SET_PARKED, "warps at a barrier");
     counted(&issue, "halted", warps, 1, "warps whose end has been decoded");
-    counted(&issue, "groups", warps, warps + names.group_warps,
-            "warps of each block, for barriers");
+    live(&issue, "groups", warps, warps + names.group_warps, miaow_visit_group,
+         "warps of each block, for barriers");
     counted(&issue, "left", warps, 2,
             "warps whose entry, or branch, was removed in the last cycle");
     live(&issue, "ready", 1, warps * CLASSES + UNITS, miaow_visit_ready,
@@ -264,7 +266,8 @@ static void lane_state(const struct module *unit, u64 lanes)
         DIVIDE_OUT = 32 + 32 + 8 + 8 + 27 + 27 + 10 + 1 + 2 + 9 + 6 + 6 + 27 + 9 + 25 + 32,
         CONVERT = 32 + 3 * 2 + 3 * 3 + 1 + 1 + 8 + 31 + 48 + 2 + 1 + 32 + 4 + 6 + 1 + 23 + 25 + 8
     };
-    counted(unit, "lane", lanes, COMMON, "a lane's operands, results and cycle count");
+    live(unit, "lane", lanes, COMMON, miaow_visit_lane,
+         "a lane's operands, results and cycle count");
     counted(unit, "add", lanes, ADD, "a lane's adder: three stages");
     counted(unit, "multiply", lanes, MULTIPLY_IN + MULTIPLY_OUT,
             "a lane's serial multiplier, before and after normalisation");
@@ -335,8 +338,8 @@ static void files_state(struct state_list *list, const struct core_config *machi
          (struct array_shape){.banks = lanes, .read_ports = READS, .write_ports = 1},
          live_visit_registers, "vector registers, one page per lane");
     live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, miaow_visit_reads, "words read");
-    counted(&vgpr, "addresses", (u64)lanes * READS, names.vector,
-            "addresses of these words in each page");
+    live(&vgpr, "addresses", (u64)lanes * READS, names.vector, miaow_visit_read_addresses,
+         "addresses of these words in each page");
 }
 
 void miaow_storage(struct state_list *list, const struct core_config *machine)
