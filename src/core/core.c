@@ -58,7 +58,7 @@ struct core *core_create(const struct core_config *config)
                                            config->core->registers / config->core->warp_size,
                                            config->core->scalar_registers, config->mechanism_count);
     core->pipeline = pipeline_of(config->core);
-    core->changed = config->live ? live_changed_create(arena) : NULL;
+    core->live = config->live ? live_create_core(arena) : NULL;
     create_pipeline(core);
     core->view = memory_view_create();
     core->inflight.all = arena_alloc_aligned(arena, CORE_INFLIGHT * sizeof *core->inflight.all, 64);
@@ -317,6 +317,8 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     core->issue.heads[slot->head] |= bit(s);
     core->present |= bit(s);
     core_trace(core, TRACE_WARP_START, s, slot->at, warp->block->number << 16 | warp->index, 0);
+    if (UNLIKELY(core->live != NULL))
+        live_started(core, s);
     core->pipeline->start_warp(core, s);
     slot_update(core, s);
     fetch_want(core, s);

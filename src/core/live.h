@@ -27,6 +27,20 @@
 /* A PC at which there is no instruction: a warp that gets there has a fault. */
 #define WILD_INST (NO_INST - 1)
 
+struct live_core *live_create_core(struct arena *arena);
+
+/* What canonical hashes need to know (core->live is set): a warp has started in a slot; an instruction
+ * has issued, accesses memory, or is about to be committed. */
+void live_started(struct core *core, u32 slot);
+void live_issued_whole(struct core *core, const struct inflight *inflight);
+static inline void live_issued(struct core *core, const struct inflight *inflight)
+{
+    if (UNLIKELY(inflight->dyn.plan->kind == PLAN_WHOLE || inflight->time->flags & TIME_END))
+        live_issued_whole(core, inflight);
+}
+void live_accesses(struct core *core, const struct inflight *inflight);
+void live_written(struct core *core, const struct inflight *inflight);
+
 /* The core's state has changed from outside (LV2). */
 void live_disturb(struct core *core);
 /* The warp of a slot has been moved, stopped or changed from outside: updates the slot. */
@@ -56,7 +70,6 @@ u32 live_inst(const struct core *core, u64 address);
 enum {
     CHANGED_PAIRS = 16 /* of spare instructions of a core: more than a warp can have in flight */
 };
-struct changed_code *live_changed_create(struct arena *arena);
 /* Whether the program's instructions have words. */
 bool live_has_words(const struct core *core);
 /* The words of an instruction, and how many bytes they are; a second word that it lacks is 0. */
@@ -92,6 +105,8 @@ void live_walk_target(struct state_walk *walk, struct inflight *inflight, u32 sl
 /* ---- visitors that all pipelines have: entries are 32-bit words ---- */
 
 state_visit_fn live_visit_registers, live_visit_scalars, live_visit_shared;
+/* The same for canonical hashes. Scalars include EXEC, VCC, M0, SCC and MODE. */
+state_hash_fn live_hash_registers, live_hash_scalars, live_hash_shared;
 /* Active lanes: EXEC, or the mask of the running path. */
 state_visit_fn live_visit_mask;
 

@@ -342,13 +342,13 @@ struct core_cache {
     enum packet_client which;
 };
 
-struct changed_code; /* live.h */
+struct live_core; /* live.h */
 
 struct core {
     struct core_config config;
     struct arena *arena; /* of the core itself, its slots and its records */
     const struct pipeline *pipeline;
-    void *own;                    /* the pipeline's private state */
+    void *own; /* the pipeline's private state */
     struct clock clock;
     struct core_counts stats;
     struct hooks hooks;
@@ -401,7 +401,7 @@ struct core {
     u8 *awaiting[CLIENTS]; /* by tag: packets of a request that are not answered yet */
 
     struct inflight_pool inflight;
-    struct changed_code *changed; /* NULL: config.live is not set */
+    struct live_core *live; /* NULL: config.live is not set */
 };
 
 /* ---- what all pipelines use ---- */

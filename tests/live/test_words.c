@@ -142,7 +142,7 @@ static enum fate compare(struct bed *bed, const char *element, struct rng *rng, 
     aim.from = 100 + rng_below(rng, 1000);
     aim.strike = (struct strike){.element = element, .cycle = UINT32_MAX}; /* until it is aimed */
     timing_strike(bed->device->timing, &aim.strike, 1);
-    timing_watch_hash(bed->device->timing, aim.from, take_aim, &aim);
+    timing_watch_canonical(bed->device->timing, aim.from, take_aim, &aim);
     const bool done = run(bed, out);
     timing_watch_hash(bed->device->timing, 1, NULL, NULL);
     if (!aim.aimed || !aim.strike.done)

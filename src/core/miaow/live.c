@@ -483,3 +483,59 @@ void miaow_visit_lane(struct state_walk *walk, const struct state_row *row, void
     for (u32 k = 2; k > 0; k--)
         walk_words(walk, row_result && pass.left == k ? f->dst[0] + lane : NULL, 1);
 }
+
+/* ---- hashes ---- */
+
+u64 miaow_hash_busy(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const u32 words = core->issue.scoreboard_words;
+    for (u64 set = core->exec ? core->present & ~core->ended : 0; set; set &= set - 1) {
+        const u64 *busy = miaow_of(core)->busy + (size_t)first_bit(set) * words;
+        for (u32 i = 0; i < words; i++)
+            if (busy[i])
+                hash = hash_word(hash_word(hash, first_bit(set) * words + i), busy[i]);
+    }
+    return hash;
+}
+
+/* Operands and results of an instruction in flight. */
+static u64 hash_inflight(const struct inflight *inflight, u64 hash)
+{
+    const struct dyninst *f = &inflight->dyn;
+    u32 rows = 0;
+    for (u32 k = 0; k < 4; k++)
+        rows += f->plan->vectors >> k & 1 ? f->plan->src_rows[k] : 0;
+    hash = hash_word(hash_word(hash, (u64)inflight->slot << 32 | f->inst), f->writes);
+    if (inflight->astray)
+        hash = hash_word(hash, (u64)inflight->astray_slot << 16 | inflight->astray_register);
+    if (live_operand(f, 0))
+        hash = hash_words(hash, f->rows, rows * MAX_LANES);
+    for (u32 k = 0; k < 2 && f->kind <= DYNINST_ACCESS && f->dst[k]; k++)
+        hash = hash_words(hash, f->dst[k],
+                          f->dst_rows[k] ? f->dst_rows[k] * MAX_LANES : f->plan->dst_words[k]);
+    return hash;
+}
+
+/* The integer units cover the floating-point ones and the scalar ALU. */
+u64 miaow_hash_units(const struct state_row *row, void *owner, u64 hash)
+{
+    struct core *core = owner;
+    const struct miaow *miaow = miaow_of(core);
+    const u64 now = core_cycle(core);
+    for (u32 working = core->exec ? miaow->working : 0; working; working &= working - 1) {
+        const struct miaow_unit *unit = &miaow->units[first_bit(working)];
+        hash = hash_word(hash, (u64)first_bit(working) << 32 | unit->count);
+        hash = hash_word(hash, unit->free_at > now ? unit->free_at - now : 0);
+        if (unit->comes_at != UINT64_MAX)
+            hash = hash_inflight(core_inflight(core, unit->coming),
+                                 hash_word(hash, unit->comes_at - now));
+        for (u32 i = 0; i < unit->count; i++)
+            hash =
+                hash_inflight(core_inflight(core, unit->queue[(unit->head + i) % RESULTS]), hash);
+    }
+    if (core->exec && miaow->scalar_inflight != NO_INFLIGHT)
+        hash = hash_inflight(core_inflight(core, miaow->scalar_inflight),
+                             hash_word(hash, miaow->scalar_done - now));
+    return hash;
+}

@@ -29,6 +29,9 @@ state_visit_fn miaow_visit_scalar;
 /* units; which: 0, or UNIT_SIMF for the floating-point units */
 state_visit_fn miaow_visit_sources, miaow_visit_results, miaow_visit_written, miaow_visit_queue;
 state_visit_fn miaow_visit_reads, miaow_visit_read_addresses, miaow_visit_lane;
+/* For canonical hashes: busy bits of all registers; instructions in the units' passes and queues; an
+ * access that has not taken effect; the front end and the instructions at issue. */
+state_hash_fn miaow_hash_busy, miaow_hash_units, miaow_hash_access, miaow_hash_slots;
 /* lsu.c */
 state_visit_fn miaow_visit_addresses, miaow_visit_data, miaow_visit_masks;
 

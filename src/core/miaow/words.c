@@ -198,6 +198,59 @@ void miaow_visit_words(struct state_walk *walk, const struct state_row *row, voi
         miaow_make_odd(core, s);
 }
 
+/* A slot's words are those of the code at their offsets, except for flips. */
+static u64 hash_slot(const struct core *core, u32 s, u64 hash)
+{
+    const struct miaow *miaow = miaow_of(core);
+    const struct miaow_words *words = miaow->words;
+    const struct miaow_slot *p = &miaow->slots[s];
+    hash = hash_word(hash ^ s, p->feed_pc << 32 ^ p->fetch_pc);
+    hash = hash_word(hash, (u64)p->entry << 32 | (u32)p->held << 16 | p->reserved);
+    hash = hash_word(hash, (u64)p->tag_flips << 32 | (u32)p->in_flight << 8 | (u32)p->fresh << 1 |
+                               p->half);
+    if (UNLIKELY(p->derail_in))
+        hash = hash_word(hash, (u64)p->derail_in << 48 ^ p->derail_to);
+    if (UNLIKELY(live_is_changed(core, p->entry))) {
+        u32 changed[2];
+        live_words(core, p->entry, changed);
+        hash = hash_words(hash, changed, 2);
+    }
+    for (u32 i = 0; UNLIKELY(miaow->odd >> s & 1) && i < words->places; i++) {
+        const struct word_flips *f = &words->flips[(size_t)s * words->places + i];
+        if (f->word || f->pc)
+            hash = hash_word(hash ^ i, (u64)f->pc << 32 | f->word);
+    }
+    if (UNLIKELY(miaow->odd >> s & 1) && p->half)
+        hash = hash_word(hash, words->half_at[s] << 32 |
+                                   (words->half[s] ^ live_word_at(core, p->feed_pc - 4)));
+    else if (p->half)
+        hash = hash_word(hash, (p->feed_pc - 4) << 32);
+    return hash;
+}
+
+/* The front end and the instructions at issue. */
+u64 miaow_hash_slots(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const struct miaow *miaow = miaow_of(core);
+    const u64 here = core->exec ? core->present & ~core->ended : 0;
+    const u64 sets[] = {miaow->running,  miaow->hungry,   miaow->valid,    miaow->memory_wait,
+                        miaow->parked,   miaow->clear,    miaow->halted,   miaow->branching,
+                        miaow->entering, miaow->ready[0], miaow->ready[1], miaow->ready[2],
+                        miaow->ready[3]};
+    if (!here)
+        return hash;
+    for (u32 i = 0; i < ARRAY_LEN(sets); i++)
+        hash = hash_word(hash, sets[i] & here);
+    for (u64 set = here; set; set &= set - 1)
+        hash = hash_slot(core, first_bit(set), hash);
+    if (miaow->decoding.valid)
+        hash = hash_word(hash, (u64)miaow->decoding.slot << 32 | miaow->decoding.inst);
+    if (miaow->decoded.valid)
+        hash = hash_word(hash, (u64)miaow->decoded.slot << 33 | miaow->decoded.inst);
+    return hash;
+}
+
 void miaow_visit_arrival(struct state_walk *walk, const struct state_row *row, void *owner,
                          u64 entry)
 {
