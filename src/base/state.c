@@ -2,6 +2,9 @@
 #include "base/state_walk.h"
 
 #include <stdlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 void state_owner(struct state_list *list, const char *owner, u64 copies)
 {
@@ -96,6 +99,65 @@ void state_visit(struct state_list *list, state_visit_fn *visit, u32 which, cons
     row->class = STATE_LIVE;
 }
 
+void state_hash_by(struct state_list *list, state_hash_fn *hash)
+{
+    if (!list->empty)
+        list->rows.data[list->rows.count - 1].hash = hash;
+}
+
+u64 state_hash_covered(const struct state_row *row, void *owner, u64 hash)
+{
+    return hash;
+}
+
+/* Keys of the first eight words, and what is added for each eight words more. */
+static const u32 keys[8] = {0x9E3779B9, 0x7F4A7C15, 0xF39CC060, 0x5CEDC834,
+                            0x1082276B, 0xF3A27251, 0xF86C6A11, 0xD1C22B4D};
+static const u32 steps[8] = {0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F,
+                             0x165667B1, 0xD3A2646D, 0xFD7046C5, 0xB55A4F09};
+
+/* Sums of products over whole groups of eight words. */
+static void sum_products(u64 sum[4], const u32 *words, u32 count)
+{
+    for (u32 i = 0; i + 8 <= count; i += 8)
+        for (u32 k = 0; k < 4; k++) {
+            const u32 low = words[i + 2 * k] + keys[2 * k] + i / 8 * steps[2 * k];
+            const u32 high = words[i + 2 * k + 1] + keys[2 * k + 1] + i / 8 * steps[2 * k + 1];
+            sum[k] += (u64)low * high;
+        }
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void sum_products_avx2(u64 sum[4], const u32 *words,
+                                                              u32 count)
+{
+    __m256i key = _mm256_loadu_si256((const __m256i *)keys), total = _mm256_setzero_si256();
+    const __m256i step = _mm256_loadu_si256((const __m256i *)steps);
+    for (u32 i = 0; i + 8 <= count; i += 8) {
+        const __m256i x = _mm256_loadu_si256((const __m256i *)(words + i));
+        const __m256i y = _mm256_add_epi32(x, key);
+        total = _mm256_add_epi64(total, _mm256_mul_epu32(y, _mm256_srli_epi64(y, 32)));
+        key = _mm256_add_epi32(key, step);
+    }
+    _mm256_storeu_si256((__m256i *)sum, total);
+}
+#endif
+
+u64 hash_words(u64 hash, const u32 *words, u32 count)
+{
+    u64 sum[4] = {0};
+#ifdef __x86_64__
+    if (LIKELY(__builtin_cpu_supports("avx2")))
+        sum_products_avx2(sum, words, count);
+    else
+#endif
+        sum_products(sum, words, count);
+    for (u32 i = count & ~7u; i < count; i++)
+        hash = hash_word(hash, words[i]);
+    hash = hash_word(hash, sum[0] + sum[1] * 0x9E3779B97F4A7C15ull);
+    return hash_word(hash, sum[2] + sum[3] * 0xC2B2AE3D27D4EB4Full + count);
+}
+
 enum state_flip state_flip(const struct state_row *row, void *owner, u64 bit)
 {
     struct state_walk walk = {.mode = WALK_FLIP, .bit = (u32)(bit % row->bits)};
@@ -118,6 +180,8 @@ bool state_get(const struct state_row *row, void *owner, u64 entry, u64 *bits)
 u64 state_hash(const struct state_row *row, void *owner, u64 hash, bool canonical)
 {
     struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = canonical};
+    if (canonical && row->hash)
+        return row->replaced ? hash : row->hash(row, owner, hash);
     for (u64 entry = 0; row->visit && !row->replaced && entry < row->entries; entry++) {
         const u64 before = walk.hash;
         walk.bits = 0;

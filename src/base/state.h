@@ -39,6 +39,9 @@ struct state_walk;
 typedef void state_visit_fn(struct state_walk *walk, const struct state_row *row, void *owner,
                             u64 entry);
 
+/* Continues a hash with all entries of an owner's row that are in use. */
+typedef u64 state_hash_fn(const struct state_row *row, void *owner, u64 hash);
+
 struct state_row {
     const char *unit; /* the component: "fetch" */
     const char *name; /* "pc" */
@@ -53,6 +56,7 @@ struct state_row {
     state_visit_fn *visit; /* NULL: none; */
     u32 which;             /* distinguishes rows with the same visitor, */
     u32 backed;            /* and the bits of an entry that it visits */
+    state_hash_fn *hash;   /* for canonical hashes; NULL: the visitor's */
 };
 
 struct state_list {
@@ -78,6 +82,9 @@ void state_table(struct state_list *list, const char *unit, const char *name, u6
 /* Names the visitor of the row of the last state_add, if that added one, and makes the row live.
  * `machine`: the parameters of the owner, from which the visitor takes its widths. */
 void state_visit(struct state_list *list, state_visit_fn *visit, u32 which, const void *machine);
+/* Gives the row of the last state_add, if that added one, a function that hashes all of it faster than
+ * its visitor; it may leave out what another row's function covers. */
+void state_hash_by(struct state_list *list, state_hash_fn *hash);
 void state_free(struct state_list *list);
 /* The row of "unit.name"; NULL: there is none. */
 struct state_row *state_find(const struct state_list *list, const char *element);

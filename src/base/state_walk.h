@@ -58,6 +58,10 @@ static inline u64 hash_word(u64 hash, u64 word)
     return hash ^ hash >> 32;
 }
 
+/* Mixes `count` words into a hash: sums of products of neighbouring words, each plus a key of its place,
+ * as in UMAC's NH. Words at the end that do not fill 32 bytes are mixed one by one. */
+u64 hash_words(u64 hash, const u32 *words, u32 count);
+
 /* A part of up to 64 bits. True: a bit was flipped, and the caller writes the value back. */
 static inline bool walk_field(struct state_walk *walk, u64 *value, u32 bits)
 {
@@ -96,7 +100,10 @@ enum state_flip state_flip(const struct state_row *row, void *owner, u64 bit);
 /* The bits of an entry, row->bits of them; those that are not backed are 0. False: it is not in
  * use. */
 bool state_get(const struct state_row *row, void *owner, u64 entry, u64 *bits);
-/* Continues a hash with a row of an owner. */
+/* For rows that another row's function covers. */
+state_hash_fn state_hash_covered;
+/* Continues a hash with a row of an owner. The canonical hash leaves out what is not in use; it is
+ * taken by the row's own function, if it has one. */
 u64 state_hash(const struct state_row *row, void *owner, u64 hash, bool canonical);
 
 #endif

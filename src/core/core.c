@@ -2,6 +2,7 @@
  * The core as a whole: blocks and warps, the records of instructions in flight, and time.
  */
 #include "core/common/slots.h"
+#include "core/live.h"
 #include "core/requests.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct core *core_create(const struct core_config *config)
                                            config->core->registers / config->core->warp_size,
                                            config->core->scalar_registers, config->mechanism_count);
     core->pipeline = pipeline_of(config->core);
+    core->live = config->live ? live_create_core(arena) : NULL;
     create_pipeline(core);
     core->view = memory_view_create();
     core->inflight.all = arena_alloc_aligned(arena, CORE_INFLIGHT * sizeof *core->inflight.all, 64);
@@ -86,7 +88,7 @@ void core_destroy(struct core *core)
     arena_destroy(core->arena);
 }
 
-void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
+void core_begin(struct core *core, struct exec *exec, struct inst_time *times,
                 struct inst_profile *profile, fs now)
 {
     core->exec = exec;
@@ -332,6 +334,8 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
     core->issue.heads[slot->head] |= bit(s);
     core->present |= bit(s);
     core_trace(core, TRACE_WARP_START, s, slot->at, warp->block->number << 16 | warp->index, 0);
+    if (UNLIKELY(core->live != NULL))
+        live_started(core, s);
     core->pipeline->start_warp(core, s);
     slot_update(core, s);
     fetch_want(core, s);

@@ -50,7 +50,7 @@ struct core *core_create(const struct core_config *config);
 void core_destroy(struct core *core);
 
 /* Begins a launch at `now`. `times` and `profile` have one entry per instruction. */
-void core_begin(struct core *core, struct exec *exec, const struct inst_time *times,
+void core_begin(struct core *core, struct exec *exec, struct inst_time *times,
                 struct inst_profile *profile, fs now);
 /* Ends the launch and drops what a stopped launch left in flight; counters stay until
  * core_take_counts. */

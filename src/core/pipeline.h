@@ -85,6 +85,9 @@ struct pipeline {
     bool traces_steps;      /* its stages trace the steps of instructions themselves */
     /* The name of a seam that the mechanism needs and the pipeline lacks; NULL: none. */
     const char *(*lacks)(const struct mechanism *mechanism, const void *params);
+    /* With live state: whether an instruction is between fetch and issue, or its registers are about
+     * to be released; NULL: never asked. */
+    bool (*holds)(const struct core *core, u32 inst);
 };
 
 /* The pipeline of a machine. */

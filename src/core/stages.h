@@ -344,6 +344,8 @@ struct core_cache {
     enum packet_client which;
 };
 
+struct live_core; /* live.h */
+
 struct core {
     struct core_config config;
     struct arena *arena; /* of the core itself, its slots and its records */
@@ -359,7 +361,7 @@ struct core {
 
     /* the launch */
     struct exec *exec;
-    const struct inst_time *times;
+    struct inst_time *times; /* by instruction; cores write those of their spare instructions */
     u32 inst_count;
     lane_set all_lanes;
     struct inst_profile *profile;
@@ -405,6 +407,7 @@ struct core {
     u8 *awaiting[CLIENTS]; /* by tag: packets of a request that are not answered yet */
 
     struct inflight_pool inflight;
+    struct live_core *live; /* NULL: config.live is not set */
 };
 
 /* ---- what all pipelines use ---- */

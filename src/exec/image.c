@@ -315,20 +315,27 @@ static u32 operand_words(const struct inst *inst, struct operand o, u32 warp_siz
     return 0;
 }
 
-/* Most words of rows that the dynamic instruction of any instruction needs. */
+/* Words of rows that a dynamic instruction needs. */
+static u32 inst_words(const struct image *image, const struct inst *inst)
+{
+    u32 words = 0;
+    for (unsigned k = 0; k < 4; k++)
+        words += operand_words(inst, inst->src[k], image->warp_size);
+    for (unsigned k = 0; k < 2; k++)
+        words += operand_words(inst, inst->dst[k], image->warp_size);
+    return words;
+}
+
+/* Most words that any instruction needs, and room for spare ones. */
 static u32 dyninst_words(const struct image *image)
 {
+    enum {
+        SPARE_ROWS = 24 /* more than any instruction of Southern Islands has */
+    };
     const struct program *program = image->program;
-    u32 most = 0;
-    for (u32 i = 0; i < program->inst_count; i++) {
-        const struct inst *inst = &program->insts[i];
-        u32 words = 0;
-        for (unsigned k = 0; k < 4; k++)
-            words += operand_words(inst, inst->src[k], image->warp_size);
-        for (unsigned k = 0; k < 2; k++)
-            words += operand_words(inst, inst->dst[k], image->warp_size);
-        most = MAX(most, words);
-    }
+    u32 most = program->spare ? SPARE_ROWS * image->warp_size : 0;
+    for (u32 i = 0; i < program->inst_count; i++)
+        most = MAX(most, inst_words(image, &program->insts[i]));
     return most;
 }
 
@@ -422,6 +429,12 @@ static struct view *view_create(struct image *image, u32 mode)
     return view;
 }
 
+static void lock_views(struct image *image)
+{
+    while (atomic_exchange_explicit(&image->adding, true, memory_order_acquire))
+        sched_yield();
+}
+
 static struct view *find_view(const struct image *image, u32 mode)
 {
     struct view *view = image->views;
@@ -453,13 +466,66 @@ struct view *image_view(struct image *image, u32 mode)
     struct view *view = find_view(image, mode);
     if (LIKELY(view != NULL) || (image->settled + 1) * bytes > most_bytes)
         return view;
-    while (atomic_exchange_explicit(&image->adding, true, memory_order_acquire))
-        sched_yield();             /* rare: a program sets few values, each for long */
+    lock_views(image);             /* rare: a program sets few values, each for long */
     view = find_view(image, mode); /* another thread may have been faster */
     if (!view)
         view = add_view(image, mode);
     atomic_store_explicit(&image->adding, false, memory_order_release);
     return view;
+}
+
+/* ---- spare instructions ---- */
+
+/* The instruction's constants go to its part of the pool. */
+static void replace_constants(struct image *image, struct inst *inst, u32 pair,
+                              const struct redecoded *from)
+{
+    const u32 first =
+        image->program->constant_count - SPARE_CONSTANTS * ((image->program->spare - 1) / 2 - pair);
+    for (u32 i = 0; i < SPARE_CONSTANTS; i++) {
+        for (u32 lane = 0; lane < image->warp_size; lane++)
+            image->constants[(first + i) * image->warp_size + lane] = from->constants[i];
+        scalar_constant(image, first + i)[0] = from->constants[i];
+        scalar_constant(image, first + i)[LANES] =
+            i + 1 < SPARE_CONSTANTS ? from->constants[i + 1] : 0;
+    }
+    for (unsigned k = 0; k < ARRAY_LEN(inst->src); k++)
+        if (from->own >> k & 1)
+            inst->src[k].index = (u16)(inst->src[k].index + first);
+}
+
+static void replace_in_view(const struct image *image, struct view *view, u32 i)
+{
+    struct inst *inst = (struct inst *)&view->insts[i]; /* the view's own: not the program's */
+    *inst = image->program->insts[i];
+    if (inst->mods & MOD_MODE)
+        inst_apply_mode(inst, view->mode);
+    memset(&view->steps[i], 0, sizeof view->steps[i]);
+    memset(&view->plans[i], 0, sizeof view->plans[i]);
+    make_step(image, inst, &view->steps[i]);
+    make_plan(image, inst, &view->steps[i], &view->plans[i]);
+    make_stretch(image, view, i, i + 1, &view->stretches[image->stretch_of[i]]);
+}
+
+bool image_replace(struct image *image, u32 i, const struct redecoded *from, u64 offset, u32 target)
+{
+    const struct program *program = image->program;
+    assert(program->traits.explicit_exec && i > program_code_count(program));
+    if (inst_words(image, &from->inst) > image->dyninst_words)
+        return false;
+    struct inst inst = from->inst;
+    replace_constants(image, &inst, (i - program_code_count(program) - 1) / 2, from);
+    if (from->branches)
+        inst.imm = target;
+    lock_views(image);
+    program->insts[i] = inst;
+    program->offsets[i] = (u32)offset;
+    program->offsets[i + 1] = (u32)offset + from->size;
+    program->sizes[i] = from->size;
+    for (struct view *view = image->views; view; view = view->next)
+        replace_in_view(image, view, i);
+    atomic_store_explicit(&image->adding, false, memory_order_release);
+    return true;
 }
 
 static u32 mask_end(struct operand operand)

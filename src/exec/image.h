@@ -195,6 +195,11 @@ bool atomic_is_word(const struct inst *inst);
 struct image *image_create(const struct program *program, const u32 *constants, u64 code_address,
                            u32 warp_size, enum simd simd);
 void image_destroy(struct image *image);
+/* Replaces a spare instruction (program_reserve) of which nothing is in flight; `offset` is its PC
+ * as a byte offset, and `target` the instruction that it branches to, if it branches. Threads may
+ * replace different ones at once. False: it needs more values than a record has room for. */
+bool image_replace(struct image *image, u32 inst, const struct redecoded *from, u64 offset,
+                   u32 target);
 
 /* The view for these bits of MODE, created if there is none; NULL: too many. May be called by
  * several threads. */

@@ -28,6 +28,14 @@ void live_wild(struct warp *warp, u64 address)
                  "the PC is 0x%" PRIx64 ", where the kernel has no instruction", address);
 }
 
+void live_illegal(struct warp *warp, u64 address, const u32 words[2], const char *why)
+{
+    if (!warp->exec->stopped)
+        fault_at(warp, warp->exec->kernel->first, 0, OUTCOME_TRAP,
+                 "the words 0x%08x 0x%08x at 0x%" PRIx64 " cannot be executed: %s", words[0],
+                 words[1], address, why);
+}
+
 /* ---- paths ---- */
 
 bool live_has_path(const struct warp *warp, u32 node)
@@ -114,6 +122,17 @@ u32 *live_operand(const struct dyninst *f, u32 row)
     if (row >= rows || f->homes || (kind != PLAN_LANES && kind != PLAN_ACCESS))
         return NULL;
     return f->rows + (size_t)row * f->warp->exec->image->warp_size;
+}
+
+u32 live_operand_register(const struct dyninst *f, u32 row)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        const u32 rows = f->plan->vectors >> k & 1 ? f->plan->src_rows[k] : 0;
+        if (row < rows)
+            return f->code->src[k].index + row;
+        row -= rows;
+    }
+    return 0;
 }
 
 bool live_redo(struct dyninst *f)

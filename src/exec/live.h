@@ -14,6 +14,9 @@ u32 live_inst_at(const struct exec *exec, u64 address);
 /* The launch stops: a warp's PC is at an address without an instruction. */
 void live_wild(struct warp *warp, u64 address);
 
+/* The launch stops: a warp has got words at an address that are no instruction. */
+void live_illegal(struct warp *warp, u64 address, const u32 words[2], const char *why);
+
 /* Whether the warp has this node of its path tree (in use, inner or leaf). */
 bool live_has_path(const struct warp *warp, u32 node);
 /* Flips lanes of a node. A leaf without lanes is removed. Lanes that are in no node any more count
@@ -32,6 +35,8 @@ bool live_waits(const struct warp *warp);
 bool live_redo(struct dyninst *f);
 /* Vector registers among the operands of the record, in order; NULL: there are not that many. */
 u32 *live_operand(const struct dyninst *f, u32 row);
+/* The number of such a register. */
+u32 live_operand_register(const struct dyninst *f, u32 row);
 /* Changes the address of a lane of an access that has not been performed. False: it is not computed
  * from a register of the lane. */
 bool live_readdress(struct dyninst *f, u32 lane, u64 address);

@@ -19,7 +19,8 @@ u32 program_inst_at(const struct program *program, u64 offset)
         bool exact = offset % program->traits.inst_bytes == 0;
         return exact && inst < program->inst_count ? (u32)inst : NO_INST;
     }
-    u32 low = 0, high = program->inst_count;
+    const u32 count = program_code_count(program);
+    u32 low = 0, high = count;
     while (low < high) {
         u32 middle = low + (high - low) / 2;
         if (program->offsets[middle] < offset)
@@ -27,7 +28,7 @@ u32 program_inst_at(const struct program *program, u64 offset)
         else
             high = middle;
     }
-    return low < program->inst_count && program->offsets[low] == offset ? low : NO_INST;
+    return low < count && program->offsets[low] == offset ? low : NO_INST;
 }
 
 const struct function *program_function_at(const struct program *program, u32 inst)
@@ -132,6 +133,63 @@ void program_close(struct program *program)
     for (u32 f = 0; f < program->function_count; f++)
         if (program->functions[f].is_kernel)
             close_kernel(program, f);
+}
+
+/* ---- spare instructions ---- */
+
+/* An array with room for more; `count` of its elements exist. */
+static void *widen(struct program *program, const void *from, u32 count, u32 more, size_t size)
+{
+    void *to = arena_alloc(program->arena, ((size_t)count + more) * size);
+    if (count)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+#define WIDEN(member, count, more) \
+    program->member = widen(program, program->member, count, more, sizeof *program->member)
+
+/* Each is a block of its own: it may become a branch. */
+static void add_spare(struct program *program, u32 i, u32 block, const struct inst *inst)
+{
+    program->insts[i] = *inst;
+    program->offsets[i] = (u32)program->load_bytes;
+    program->texts[i] = "; not an instruction of the code";
+    program->block_of[i] = block;
+    program->blocks[block] = (struct block){.first = i,
+                                            .end = i + 1,
+                                            .reconverge = NO_INST,
+                                            .successors = {NO_BLOCK, NO_BLOCK},
+                                            .ipdom = NO_BLOCK,
+                                            .idom = NO_BLOCK,
+                                            .unguarded = 1};
+}
+
+void program_reserve(struct program *program, u32 pairs)
+{
+    const u32 first = program->inst_count, spare = 1 + 2 * pairs;
+    const u32 block = program->block_count;
+    WIDEN(insts, first, spare);
+    WIDEN(offsets, first, spare);
+    WIDEN(sizes, first, spare);
+    WIDEN(texts, first, spare);
+    WIDEN(block_of, first, spare);
+    WIDEN(blocks, block, spare);
+    WIDEN(constants, program->constant_count, SPARE_CONSTANTS * pairs);
+    WIDEN(functions, program->function_count, 1);
+    const struct inst trap = {.op = OP_strap, .imm = -1, .vector = 1};
+    const struct inst nothing = {.op = OP_nop, .vector = 1};
+    for (u32 i = 0; i < spare; i++)
+        add_spare(program, first + i, block + i, i ? &nothing : &trap);
+    program->functions[program->function_count++] = (struct function){.name = "(changed words)",
+                                                                      .first = first,
+                                                                      .end = first + spare,
+                                                                      .first_block = block,
+                                                                      .block_end = block + spare};
+    program->inst_count += spare;
+    program->block_count += spare;
+    program->constant_count += SPARE_CONSTANTS * pairs;
+    program->spare = spare;
 }
 
 bool program_place(const struct program *program, u32 inst, char text[PLACE_TEXT])

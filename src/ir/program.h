@@ -162,6 +162,23 @@ struct traits {
                          * otherwise the first NaN operand, quieted: see exec/lanes_float.h */
 };
 
+enum {
+    SPARE_CONSTANTS = 8 /* most words of constants of an instruction */
+};
+/* An instruction decoded from given words. */
+struct redecoded {
+    struct inst inst;
+    u32 constants[SPARE_CONSTANTS];
+    u32 own; /* sources (bits) whose index is one of these; other constants are the program's */
+    u8 size; /* bytes: 4 or 8 */
+    bool branches; /* to byte offset `target` of the program's `load` */
+    u64 target;
+};
+/* Decodes the words of one instruction at a byte offset of `load`; the second word is used if the
+ * first one needs it. False: they are no instruction, or one that cannot be executed. */
+typedef bool redecode_fn(const u32 words[2], u64 offset, struct redecoded *out,
+                         struct error *error);
+
 struct program {
     struct arena *arena; /* owns everything below */
     struct traits traits;
@@ -197,7 +214,22 @@ struct program {
     u32 unsupported_count;
     const char **warnings;
     u32 warning_count;
+    redecode_fn *redecode; /* NULL: code has no words */
+    u32 spare;             /* the last instructions are not code: program_reserve */
 };
+
+/*
+ * Appends instructions that can be replaced while the program runs (image_replace): for words that
+ * differ from the code, because a bit of an instruction buffer was flipped. They come in pairs; the
+ * first of a pair is the instruction, the second a place for the PC behind it. In front of the pairs
+ * is a trap, the target of branches to no instruction. The program must have `redecode`.
+ */
+void program_reserve(struct program *program, u32 pairs);
+/* Instructions of the code. */
+static inline u32 program_code_count(const struct program *program)
+{
+    return program->inst_count - program->spare;
+}
 
 void program_destroy(struct program *program);
 

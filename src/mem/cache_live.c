@@ -149,3 +149,68 @@ void cache_change_waiter(struct cache *cache, u64 entry, u32 waiter)
 {
     cache->mshrs.waiters[entry].waiter = waiter;
 }
+
+/* ---- hashes ---- */
+
+/* Lines of a set from the one used first to the one used last. */
+static u64 hash_set(const struct cache *cache, u32 set, u64 hash)
+{
+    const struct cache_way *ways = &cache->slots[(size_t)set * cache->ways];
+    u8 order[256];
+    u32 count = 0;
+    for (u32 w = 0; w < cache->ways && w < ARRAY_LEN(order); w++) {
+        if (ways[w].line == NO_LINE)
+            continue;
+        u32 at = count++;
+        for (; at && ways[order[at - 1]].stamp > ways[w].stamp; at--)
+            order[at] = order[at - 1];
+        order[at] = (u8)w;
+    }
+    for (u32 i = 0; i < count; i++) {
+        const struct cache_way *way = &ways[order[i]];
+        hash = hash_word(hash, way->line ^ order[i]);
+        hash = hash_word(hash, (u64)way->dirty << 32 | way->valid);
+    }
+    return hash;
+}
+
+u64 cache_hash_lines(const struct cache *cache, u64 hash)
+{
+    if (!cache || cache->passing || !cache->used)
+        return hash;
+    for (u32 set = 0; set < cache->sets; set++)
+        hash = hash_set(cache, set, hash);
+    return hash;
+}
+
+u64 cache_hash_data(struct cache *cache, u64 hash)
+{
+    if (!cache || cache->passing || !cache->used || !cache->content)
+        return hash;
+    const u32 words = (1u << cache->line_shift) / 4;
+    for (u32 i = 0; i < cache->sets * cache->ways; i++) {
+        struct cache_line line;
+        if (cache->slots[i].line != NO_LINE &&
+            cache_line_at(cache, i / cache->ways, i % cache->ways, &line))
+            hash = hash_words(hash_word(hash, i), (const u32 *)(const void *)line.bytes, words);
+    }
+    return hash;
+}
+
+u64 cache_hash_mshrs(const struct cache *cache, const struct state_row *row, void *owner, u64 hash,
+                     bool waiters)
+{
+    struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = true};
+    for (u32 e = 0; cache && e < cache->mshrs.size; e++) {
+        if (cache->mshrs.free[e / 64] >> e % 64 & 1)
+            continue;
+        const u32 first = waiters ? e * cache->mshrs.merges : e;
+        const u32 count = waiters ? cache->mshrs.entries[e].count : 1;
+        for (u32 i = first; i < first + count; i++) {
+            walk.hash = hash_word(walk.hash, i);
+            walk.bits = 0;
+            row->visit(&walk, row, owner, i);
+        }
+    }
+    return walk.hash;
+}

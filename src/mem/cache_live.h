@@ -26,6 +26,13 @@ void cache_walk_data(struct state_walk *walk, struct cache *cache, u64 entry, u3
 /* Entries are MSHRs: valid, line number, sectors. */
 void cache_walk_mshrs(struct state_walk *walk, struct cache *cache, u64 entry, u32 bits);
 
+/* For canonical hashes: tags, valid and dirty bits and order of all lines; their data; and MSHRs or
+ * waiters in use, by the row's visitor. */
+u64 cache_hash_lines(const struct cache *cache, u64 hash);
+u64 cache_hash_data(struct cache *cache, u64 hash);
+u64 cache_hash_mshrs(const struct cache *cache, const struct state_row *row, void *owner, u64 hash,
+                     bool waiters);
+
 /* A request that waits in an MSHR: entry / merges is the MSHR. False: none is there. */
 bool cache_live_waiter(const struct cache *cache, u64 entry, u32 *waiter);
 /* It is forgotten, or replaced by another. */

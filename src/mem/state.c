@@ -28,10 +28,13 @@ static struct array_shape beside_tags(const struct cache_state *cache, u32 bits)
 }
 
 /* The visitor of the last row, if there is one. */
-static void visited(struct state_list *list, const struct cache_state *cache, state_visit_fn *visit)
+static void visited(struct state_list *list, const struct cache_state *cache, state_visit_fn *visit,
+                    state_hash_fn *hash)
 {
-    if (visit)
-        state_visit(list, visit, cache->which, cache->machine);
+    if (!visit)
+        return;
+    state_visit(list, visit, cache->which, cache->machine);
+    state_hash_by(list, hash);
 }
 
 static void lines_state(struct state_list *list, const char *unit, const struct cache_state *cache,
@@ -45,17 +48,18 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
     u32 way_bits = config->ways > 1 ? state_index_bits(config->ways) : 0;
 
     const struct cache_visitors none = {0}, *visitors = cache->visitors ? cache->visitors : &none;
+    state_hash_fn *covered = visitors->hash_lines ? state_hash_covered : NULL;
 
     state_add(list, unit, "tags", lines, tag_bits, STATE_COUNTED, "tags of lines");
     state_shape(list, beside_tags(cache, tag_bits));
-    visited(list, cache, visitors->tags);
+    visited(list, cache, visitors->tags, visitors->hash_lines);
     state_add(list, unit, "valid", lines, sectors, STATE_COUNTED, "valid bits of sectors");
     state_shape(list, beside_tags(cache, sectors));
-    visited(list, cache, visitors->valid);
+    visited(list, cache, visitors->valid, covered);
     if (config->write == WRITE_BACK) {
         state_add(list, unit, "dirty", lines, sectors, STATE_COUNTED, "dirty bits of sectors");
         state_shape(list, beside_tags(cache, sectors));
-        visited(list, cache, visitors->dirty);
+        visited(list, cache, visitors->dirty, covered);
     }
     if (config->fifo)
         state_add(list, unit, "next", config->sets, way_bits, STATE_COUNTED,
@@ -64,7 +68,7 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
         state_add(list, unit, "order", lines, way_bits, STATE_COUNTED, "LRU order within a set");
     state_shape(list, beside_tags(cache, way_bits));
     if (!config->fifo)
-        visited(list, cache, visitors->order);
+        visited(list, cache, visitors->order, covered);
     state_add(list, unit, "data", lines, 8 * config->line_bytes, STATE_COUNTED, "data of lines");
     state_shape(list, (struct array_shape){.banks = cache->banks,
                                            .access_bits = cache->access_bits,
@@ -72,7 +76,7 @@ static void lines_state(struct state_list *list, const char *unit, const struct 
                                            .write_ports = cache->ports == 2,
                                            .data = true});
     if (!cache->no_data)
-        visited(list, cache, visitors->data);
+        visited(list, cache, visitors->data, visitors->hash_data);
 }
 
 void cache_state(struct state_list *list, const char *unit, const struct cache_state *cache)
@@ -86,11 +90,11 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
               "MSHRs: valid, line number, sectors");
     state_shape(list, (struct array_shape){.searched = true});
     if (cache->visitors)
-        visited(list, cache, cache->visitors->mshrs);
+        visited(list, cache, cache->visitors->mshrs, cache->visitors->hash_mshrs);
     state_table(list, unit, "waiters", (u64)config->mshrs * config->merges, 1 + cache->waiter_bits,
                 STATE_COUNTED, "requests that wait for a line in flight");
     if (cache->visitors)
-        visited(list, cache, cache->visitors->waiters);
+        visited(list, cache, cache->visitors->waiters, cache->visitors->hash_waiters);
     state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_COUNTED,
                 "miss queue: line and sectors");
 }
@@ -165,7 +169,17 @@ L2_VISITOR(valid)
 L2_VISITOR(dirty)
 L2_VISITOR(order)
 L2_VISITOR(data)
-static const struct cache_visitors l2_visitors = {.tags = visit_l2_tags,
+static u64 hash_l2_lines(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_lines(((struct l2_slice *)owner)->cache, hash);
+}
+static u64 hash_l2_data(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_data(((struct l2_slice *)owner)->cache, hash);
+}
+static const struct cache_visitors l2_visitors = {.hash_lines = hash_l2_lines,
+                                                  .hash_data = hash_l2_data,
+                                                  .tags = visit_l2_tags,
                                                   .valid = visit_l2_valid,
                                                   .dirty = visit_l2_dirty,
                                                   .order = visit_l2_order,

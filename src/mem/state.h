@@ -8,6 +8,9 @@
 /* Visitors of a cache's rows, by the owner that has the cache; NULL members: not backed. */
 struct cache_visitors {
     state_visit_fn *tags, *valid, *dirty, *order, *data, *mshrs, *waiters;
+    /* for canonical hashes: of all that belongs to a line but its data, of these, of MSHRs and of
+     * their waiters; NULL: by visitors */
+    state_hash_fn *hash_lines, *hash_data, *hash_mshrs, *hash_waiters;
 };
 
 struct cache_state {

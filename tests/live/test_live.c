@@ -5,8 +5,9 @@
  *
  *     test-live KERNELS              a few flips of each kind, and what they do
  *     test-live KERNELS fuzz N SEED [MACHINE]  N random flips on each machine: nothing but outcomes
- *     test-live KERNELS rows N       by hand: every live row of the registry should change the
- *                                    outcome or the time of some run within N flips
+ *     test-live KERNELS rows N SEED [MACHINE]  every live row of the registry should change the
+ *                                    outcome or the time of some run within N flips, at random times
+ *                                    from which on they wait for an entry that is in use
  */
 #include "base/rng.h"
 #include "gpu/device.h"
@@ -28,6 +29,7 @@ enum {
 
 static const char *kernels; /* folder */
 static u32 tries;
+static bool waits;       /* flips wait until an entry of their row is in use */
 static const char *only; /* this machine; NULL: all */
 
 struct machine {
@@ -257,7 +259,8 @@ static enum ending flip(struct bed *bed, struct rng *rng, const struct state_row
                               .owner = owner,
                               .bit = entry * row->bits + bit,
                               .cycle = rng_below(rng, bed->cycles),
-                              .seek = true};
+                              .seek = true,
+                              .wait = waits};
     return run(bed, strike, 1);
 }
 
@@ -360,6 +363,16 @@ static void effects(void **state)
         {"exec.exec", 8, BAD},
         {"issue.stack", 3, BAD},
         {"fetch.pc", 15, 1u << FAULT},
+        {"fetch.tags", 8, 1u << HANGS},
+        {"wavepool.words", 8, 1u << WRONG},
+        {"wavepool.words", 8, 1u << FAULT},
+        {"wavepool.input", 8, BAD},
+        {"decode.input", 8, BAD},
+        {"decode.halves", 8, BAD},
+        {"issue.entries", 8, 1u << WRONG},
+        {"issue.entries", 8, 1u << FAULT},
+        {"issue.groups", 8, 1u << HANGS},
+        {"vgpr.addresses", 8, BAD},
         {"issue.scoreboard", 3, 1u << HANGS},
         {"issue.vector_busy", 8, 1u << HANGS},
         {"issue.barrier", 3, 1u << HANGS},
@@ -578,10 +591,13 @@ static bool may_be_idle(const struct state_row *row)
 static void rows_act(void **state)
 {
     u32 idle = 0;
+    waits = true;
     for (u32 m = 0; m < ARRAY_LEN(machines); m++) {
         struct bed *beds[ARRAY_LEN(samples)];
         struct rng rng;
-        rng_stream(&rng, 1, 0, "test", 0, "live");
+        if (only && strcmp(only, machines[m].name))
+            continue;
+        rng_stream(&rng, *(u64 *)*state, 0, "test", 0, "live");
         for (u32 i = 0; i < ARRAY_LEN(samples); i++)
             beds[i] = open_program(&samples[i], &machines[m], LIVE);
         const struct state_list *rows = timing_rows(beds[0]->device->timing);
@@ -613,7 +629,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hashes_show_flips),
     };
     const struct CMUnitTest many[] = {cmocka_unit_test_prestate(fuzz, &seed)};
-    const struct CMUnitTest every[] = {cmocka_unit_test(rows_act)};
+    const struct CMUnitTest every[] = {cmocka_unit_test_prestate(rows_act, &seed)};
     kernels = argc > 1 ? argv[1] : ".";
     tries = argc > 3 ? (u32)atoi(argv[3]) : 0;
     only = argc > 5 ? argv[5] : NULL;

@@ -44,7 +44,7 @@ void fetch_destroy(struct core *core)
 void fetch_time(struct inst_time *times, const struct image *image,
                 const struct core_config *config)
 {
-    const u32 count = image->program->inst_count;
+    const u32 count = program_code_count(image->program);
     const u64 mask = ~(u64)(config->icache->line_bytes - 1);
     for (u32 i = 0; i < count; i++) {
         times[i].line = image_pc(image, i) & mask;

@@ -110,6 +110,8 @@ static __attribute__((noinline)) void compute_specially(struct core *core,
 {
     if (inflight->time->counter && !inflight->injected)
         waitcnt_issue(core, inflight);
+    if (UNLIKELY(core->live != NULL))
+        live_issued(core, inflight);
     if (core->detours & DETOUR_SEAMS) {
         compute_hooked(core, inflight);
         return;

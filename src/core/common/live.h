@@ -38,10 +38,15 @@ state_visit_fn live_visit_last, live_visit_age;
 state_visit_fn live_visit_stack, live_visit_special, live_visit_counters;
 state_visit_fn live_visit_barrier, live_visit_arrived;
 
+/* Both scoreboards, the paths of warps, and their order by age. */
+state_hash_fn live_hash_scoreboard, live_hash_stack, live_hash_age;
+
 /* live_back.c: collectors, units and the load/store unit */
 state_visit_fn live_visit_operands;
 state_visit_fn live_visit_unit; /* which: enum pipe */
 state_visit_fn live_visit_buses;
+state_hash_fn live_hash_operands;
+state_hash_fn live_hash_unit; /* with what is on the buses */
 state_visit_fn live_visit_addresses, live_visit_data, live_visit_stores;
 
 /* live_caches.c; which: enum packet_client */

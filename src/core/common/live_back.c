@@ -48,6 +48,31 @@ void live_visit_operands(struct state_walk *walk, const struct state_row *row, v
         walk->dead = !live_redo(&inflight->dyn);
 }
 
+/* All operands of an instruction in a record. */
+static u64 hash_operands(const struct dyninst *f, u64 hash)
+{
+    u32 rows = 0;
+    for (unsigned k = 0; k < 4; k++)
+        rows += f->plan->vectors >> k & 1 ? f->plan->src_rows[k] : 0;
+    if (!live_operand(f, 0))
+        return hash;
+    return hash_words(hash, f->rows, rows * f->warp->exec->image->warp_size);
+}
+
+u64 live_hash_operands(const struct state_row *row, void *owner, u64 hash)
+{
+    struct core *core = owner;
+    for (u32 c = 0; core->exec && c < row->entries / SOURCES && c < CORE_COLLECTORS; c++) {
+        if (!(core->collect.turns[core->collect.turn_of[c]].collectors >> c & 1) ||
+            core->collect.free >> c & 1)
+            continue;
+        const struct inflight *inflight = core_inflight(core, core->collect.collectors[c].inflight);
+        hash = hash_word(hash, (u64)c << 40 | (u64)inflight->slot << 32 | inflight->dyn.inst);
+        hash = hash_operands(&inflight->dyn, hash);
+    }
+    return hash;
+}
+
 /* ---- units ---- */
 
 static u32 lanes_of(const struct core_config *machine, enum pipe pipe)
@@ -159,6 +184,44 @@ void live_visit_unit(struct state_walk *walk, const struct state_row *row, void 
     const u32 word_bits = pipe == PIPE_FP64 || pipe == PIPE_SCALAR ? 64 : 32;
     if (walk_entry(walk, pass.inflight))
         walk_pass(walk, machine, &pass, lanes_of(machine, pipe), word_bits);
+}
+
+/* The results of an instruction, and where they go. */
+static u64 hash_result(const struct inflight *inflight, u64 hash)
+{
+    const struct dyninst *f = &inflight->dyn;
+    hash = hash_word(hash, (u64)inflight->slot << 32 | f->inst);
+    hash = hash_word(hash, f->writes);
+    if (inflight->astray)
+        hash = hash_word(hash, (u64)inflight->astray_slot << 16 | inflight->astray_register);
+    if (f->kind > DYNINST_ACCESS || !f->dst[0])
+        return hash;
+    const u32 lanes = f->warp->exec->image->warp_size;
+    for (unsigned k = 0; k < 2 && f->dst[k]; k++)
+        hash = hash_words(hash, f->dst[k],
+                          f->dst_rows[k] ? f->dst_rows[k] * lanes : f->plan->dst_words[k]);
+    return hash;
+}
+
+/* In the order of the wheel, by the cycles that are left. */
+u64 live_hash_unit(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const u64 now = core_cycle(core);
+    if (!core->exec || !core->inflight.count)
+        return hash;
+    for (u32 w = 0; w < WHEEL / 64; w++) {
+        const u32 word = (u32)(now / 64 + w) % (WHEEL / 64); /* the first one may hold both ends */
+        for (u64 set = core->wheel.used[word]; set; set &= set - 1) {
+            const u32 at = word * 64 + first_bit(set);
+            const u32 left = (u32)((at + WHEEL - now % WHEEL) % WHEEL);
+            for (u16 i = core->wheel.lists[at].first; i != NO_INFLIGHT;
+                 i = core->inflight.all[i].next)
+                if (core->inflight.all[i].pipe == row->which)
+                    hash = hash_result(&core->inflight.all[i], hash_word(hash, left));
+        }
+    }
+    return hash;
 }
 
 /* The result that a bus carries in this cycle: it is written back in it. */

@@ -73,7 +73,31 @@ static void visit_waiters(struct state_walk *walk, const struct state_row *row, 
         walk_load(walk, core, cache, entry, waiter, row->which);
 }
 
-const struct cache_visitors live_cache_visitors = {.tags = visit_tags,
+static u64 hash_lines(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_lines(cache_at(owner, row->which), hash);
+}
+
+static u64 hash_data(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_data(cache_at(owner, row->which), hash);
+}
+
+static u64 hash_mshrs(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_mshrs(cache_at(owner, row->which), row, owner, hash, false);
+}
+
+static u64 hash_waiters(const struct state_row *row, void *owner, u64 hash)
+{
+    return cache_hash_mshrs(cache_at(owner, row->which), row, owner, hash, true);
+}
+
+const struct cache_visitors live_cache_visitors = {.hash_lines = hash_lines,
+                                                   .hash_data = hash_data,
+                                                   .hash_mshrs = hash_mshrs,
+                                                   .hash_waiters = hash_waiters,
+                                                   .tags = visit_tags,
                                                    .valid = visit_valid,
                                                    .order = visit_order,
                                                    .data = visit_data,

@@ -165,6 +165,18 @@ void live_visit_scalar_scoreboard(struct state_walk *walk, const struct state_ro
     walk_pending(walk, core, s, base + scalar);
 }
 
+u64 live_hash_scoreboard(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    for (u64 set = core->exec ? core->present & ~core->ended : 0; set; set &= set - 1) {
+        const struct slot *slot = &core->slots[first_bit(set)];
+        for (u32 i = 0; i < core->issue.scoreboard_words; i++)
+            if (slot->pending[i])
+                hash = hash_word(hash_word(hash, first_bit(set) * 64 + i), slot->pending[i]);
+    }
+    return hash;
+}
+
 /* ---- order ---- */
 
 void live_visit_last(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
@@ -206,6 +218,23 @@ void live_visit_age(struct state_walk *walk, const struct state_row *row, void *
         return;
     }
     walk->dead = true; /* no warp has this rank */
+}
+
+/* Slots from the oldest warp to the youngest: ages themselves are counts of warps so far. */
+u64 live_hash_age(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    u8 order[CORE_WARPS];
+    u32 count = 0;
+    for (u64 set = core->present & ~core->ended; set; set &= set - 1) {
+        u32 at = count++;
+        for (; at && core->slots[order[at - 1]].age > core->slots[first_bit(set)].age; at--)
+            order[at] = order[at - 1];
+        order[at] = (u8)first_bit(set);
+    }
+    for (u32 i = 0; i < count; i++)
+        hash = hash_word(hash, order[i]);
+    return hash;
 }
 
 /* ---- divergence ---- */
@@ -251,6 +280,25 @@ void live_visit_stack(struct state_walk *walk, const struct state_row *row, void
         live_flip_lanes(slot->warp, node, mask ^ before);
     if (!core->stopped)
         live_resettle(core, s);
+}
+
+u64 live_hash_stack(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    for (u64 set = core->exec ? core->present & ~core->ended : 0; set; set &= set - 1) {
+        const struct warp *warp = core->slots[first_bit(set)].warp;
+        u64 seen = 0; /* nodes */
+        hash = hash_word(hash, first_bit(set));
+        for (u32 i = 0; i < warp->order_count; i++)
+            for (u32 n = warp->order[i]; n != NO_PATH && !(seen >> n & 1);
+                 n = warp->paths[n].parent) {
+                const struct path *path = &warp->paths[n];
+                seen |= bit(n);
+                hash = hash_word(hash, (u64)path->rpc << 32 | path->pc);
+                hash = hash_word(hash_word(hash, path->mask), (u64)n << 8 | path->state);
+            }
+    }
+    return hash;
 }
 
 void live_visit_special(struct state_walk *walk, const struct state_row *row, void *owner,
@@ -331,11 +379,5 @@ void live_visit_arrived(struct state_walk *walk, const struct state_row *row, vo
     before = arrived;
     if (!walk_entry(walk, barrier) || !walk_field(walk, &arrived, row->bits) || !barrier)
         return;
-    struct thread_block *block = core->blocks[entry].block;
-    barrier->miscounted += (i32)(arrived - before);
-    block->barriers_used |= 1u << (barrier - block->barriers);
-    barrier_exits(block);
-    const u64 slots = core->blocks[entry].slots & core->present;
-    if (slots)
-        block_update(core, first_bit(slots));
+    live_miscount(core, (u32)entry, (i32)(arrived - before));
 }

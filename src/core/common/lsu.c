@@ -21,6 +21,7 @@
  */
 #include "base/hot.h"
 #include "core/common/content.h"
+#include "core/live.h"
 #include "mem/stride.h"
 
 /* Device addresses for local memory, which has none of its own; far above those of
@@ -232,6 +233,8 @@ static COLD struct memory_view *view_of(struct core *core, struct inflight *infl
 
 bool lsu_act(struct core *core, struct inflight *inflight)
 {
+    if (UNLIKELY(core->live != NULL))
+        live_accesses(core, inflight);
     if (!dyninst_access(&inflight->dyn,
                         core_hooked(core, SEAM_VIEW) ? view_of(core, inflight) : core->view)) {
         core->stopped = true;

@@ -67,9 +67,11 @@ static void scoreboard_state(struct state_list *list, const struct core_config *
     state_flops(list, "issue", "scoreboard", core->registers / core->warp_size, 1, STATE_COUNTED,
                 "a pending bit for each vector register");
     state_visit(list, live_visit_scoreboard, 0, machine);
+    state_hash_by(list, live_hash_scoreboard);
     state_flops(list, "issue", "scalar_scoreboard", core->scalar_registers, 1, STATE_COUNTED,
                 "a pending bit for each scalar register");
     state_visit(list, live_visit_scalar_scoreboard, 0, machine);
+    state_hash_by(list, state_hash_covered);
 }
 
 static void order_state(struct state_list *list, const struct core_config *machine)
@@ -93,6 +95,7 @@ static void order_state(struct state_list *list, const struct core_config *machi
     if (policy == GTO || policy == OLDEST || policy == FRFS) {
         state_flops(list, "issue", "age", warps, name, STATE_COUNTED, "age order of warps");
         state_visit(list, live_visit_age, 0, machine);
+        state_hash_by(list, live_hash_age);
     }
     if (policy == TWO_LEVEL)
         state_flops(list, "issue", "group", (u64)issue->schedulers * issue->group_size, 1 + name,
@@ -117,6 +120,7 @@ static void issue_state(struct state_list *list, const struct core_config *machi
         state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_COUNTED,
                     "VCC, SCC and M0 of each warp");
         state_visit(list, live_visit_special, 0, machine);
+        state_hash_by(list, state_hash_covered);
         state_flops(list, "issue", "counters", warps, WAIT_BITS, STATE_COUNTED, "wait counters");
         state_visit(list, live_visit_counters, 0, machine);
     } else {
@@ -126,6 +130,7 @@ static void issue_state(struct state_list *list, const struct core_config *machi
                     STATE_COUNTED,
                     "reconvergence stack of each warp: PC, reconvergence point, lanes");
         state_visit(list, live_visit_stack, 0, machine);
+        state_hash_by(list, live_hash_stack);
     }
     state_flops(list, "issue", "barrier", warps, 1, STATE_COUNTED,
                 "whether the warp waits at a barrier");
@@ -155,14 +160,17 @@ static void collect_state(struct state_list *list, const struct core_config *mac
                                            .access_bits = vector,
                                            .data = true});
     state_visit(list, live_visit_registers, 0, machine);
+    state_hash_by(list, live_hash_registers);
     state_table(list, "collect", "scalar_registers", core->scalar_registers, WORD_BITS,
                 STATE_COUNTED, "scalar registers");
     state_shape(list, (struct array_shape){.read_ports = 1, .write_ports = 1, .data = true});
     state_visit(list, live_visit_scalars, 0, machine);
+    state_hash_by(list, live_hash_scalars);
     /* As an array, a collector's few values would be mostly periphery. */
     state_flops(list, "collect", "operands", collectors * SOURCES, vector, STATE_COUNTED,
                 "operand values in collectors");
     state_visit(list, live_visit_operands, 0, machine);
+    state_hash_by(list, live_hash_operands);
     /* Valid, warp, and for each operand: needed, present, register. */
     state_flops(list, "collect", "control", collectors,
                 1 + width.warp + SOURCES * (2 + REGISTER_BITS), STATE_COUNTED,
@@ -195,27 +203,33 @@ static void units_state(struct state_list *list, const struct core_config *machi
     state_flops(list, "units", "sp", (u64)units->sp * sp, sp_bits, STATE_COUNTED,
                 "pipeline stages of single-precision units");
     state_visit(list, live_visit_unit, PIPE_SP, machine);
+    state_hash_by(list, live_hash_unit);
     state_flops(list, "units", "integer", (u64)units->integer * whole, sp_bits, STATE_COUNTED,
                 "pipeline stages of integer units");
     state_visit(list, live_visit_unit, PIPE_INT, machine);
+    state_hash_by(list, live_hash_unit);
     state_flops(list, "units", "fp64", (u64)units->fp64 * fp64,
                 pass_bits(units->fp64_lanes, 2 * WORD_BITS, width), STATE_COUNTED,
                 "pipeline stages of double-precision units");
     state_visit(list, live_visit_unit, PIPE_FP64, machine);
+    state_hash_by(list, live_hash_unit);
     state_flops(list, "units", "sfu", (u64)units->sfu * units->sfu_latency,
                 pass_bits(units->sfu_lanes, WORD_BITS, width), STATE_COUNTED,
                 "pipeline stages of special-function units");
     state_visit(list, live_visit_unit, PIPE_SFU, machine);
+    state_hash_by(list, live_hash_unit);
     if (machine->core->scalar_registers) {
         state_flops(list, "units", "scalar", (u64)units->scalar * units->scalar_latency,
                     pass_bits(1, 2 * WORD_BITS, width), STATE_COUNTED,
                     "pipeline stages of scalar units");
         state_visit(list, live_visit_unit, PIPE_SCALAR, machine);
+        state_hash_by(list, live_hash_unit);
     }
     state_flops(list, "units", "results", units->result_buses,
                 pass_bits(machine->core->warp_size, WORD_BITS, width), STATE_COUNTED,
                 "results on the result buses");
     state_visit(list, live_visit_buses, 0, machine);
+    state_hash_by(list, state_hash_covered);
 }
 
 static void lsu_state(struct state_list *list, const struct core_config *machine)
@@ -237,6 +251,7 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
                                            .access_bits = 8 * lsu->shared_bank_bytes,
                                            .data = true});
     state_visit(list, live_visit_shared, 0, machine);
+    state_hash_by(list, live_hash_shared);
     state_flops(list, "lsu", "shared_pipe", lsu->shared_latency, 1 + width.warp + REGISTER_BITS,
                 STATE_COUNTED, "loads from shared memory in flight");
     state_flops(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),

@@ -196,6 +196,8 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
 static __attribute__((noinline)) void retire_hooked(struct core *core, struct inflight *inflight)
 {
     enum write_back_answer answer = WRITE_BACK_COMMIT;
+    if (UNLIKELY(core->live != NULL))
+        live_written(core, inflight);
     if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
         hooks_result(core, inflight);
     if (core_hooked(core, SEAM_WRITE_BACK) && !inflight->waited) {
@@ -239,6 +241,8 @@ PART_OF void retire_plain(struct core *core, struct inflight *inflight, bool det
 
 static void retire_counted(struct core *core, struct inflight *inflight)
 {
+    if (UNLIKELY(core->live != NULL))
+        live_written(core, inflight);
     retire_plain(core, inflight, true);
 }
 

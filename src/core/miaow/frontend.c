@@ -12,6 +12,7 @@
  * its start address (in the RTL it starts where its slot's last warp was); more warps than slots
  * cannot be dispatched: they wait for a slot together with their block.
  */
+#include "core/live.h"
 #include "core/miaow/miaow.h"
 #include <stdlib.h>
 
@@ -28,6 +29,7 @@ static void create(struct core *core)
 {
     struct miaow *miaow = core->own = checked(calloc(1, sizeof *miaow));
     miaow->lsu = miaow_lsu_create(&core->config);
+    miaow->words = core->config.live ? miaow_words_create(&core->config) : NULL;
     common_create(core);
 }
 
@@ -36,6 +38,7 @@ static void destroy(struct core *core)
     common_destroy(core);
     miaow_lsu_destroy(miaow_of(core)->lsu);
     free(miaow_of(core)->busy);
+    free(miaow_of(core)->words);
     free(core->own);
 }
 
@@ -47,9 +50,11 @@ static void begin(struct core *core)
     core->detours = (core->detours & ~(u32)DETOUR_WAITCNT) | DETOUR_PIPELINE;
     struct miaow *miaow = miaow_of(core);
     struct miaow_lsu *lsu = miaow->lsu;
+    struct miaow_words *words = miaow->words;
     free(miaow->busy);
     *miaow = (struct miaow){
         .lsu = lsu,
+        .words = words,
         .hungry = ~0ull,
         .requests = core->config.miaow->fetches,
         .chosen_unit = NO_UNIT,
@@ -68,8 +73,10 @@ static void start_warp(struct core *core, u32 s)
     struct miaow *miaow = miaow_of(core);
     miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
     miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
-    if (UNLIKELY(core->config.live)) /* what flipped bits have left */
+    if (UNLIKELY(core->config.live)) { /* what flipped bits have left */
         miaow_forget(core, s);
+        miaow->group_flips[core->slots[s].block] = 0;
+    }
     memset(miaow->busy + (size_t)s * core->issue.scoreboard_words, 0,
            core->issue.scoreboard_words * sizeof(u64));
 }
@@ -90,6 +97,8 @@ void miaow_reset_queue(struct core *core, u32 s)
     struct miaow *miaow = miaow_of(core);
     struct miaow_slot *p = &miaow->slots[s];
     p->reserved = p->held = 0;
+    if (UNLIKELY(miaow->odd >> s & 1))
+        miaow_words_reset(core, s);
     miaow->alive &= ~bit(s);
     count_words(miaow, s, &core->config);
     *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(s);
@@ -136,7 +145,7 @@ static void fetch(struct core *core)
     miaow->moved = true;
     miaow->turn = s + 1;
     miaow->requests--;
-    miaow->words[comes % RING] = (struct miaow_word){(u8)s, p->fresh};
+    miaow->words_coming[comes % RING] = (struct miaow_word){(u8)s, p->fresh};
     miaow->words_set |= bit(comes % RING);
     if (UNLIKELY(core->trace.steps))
         core_trace(core, TRACE_FETCH, s, NO_INST, trace_at(AT_FETCH), p->fetch_pc);
@@ -179,6 +188,18 @@ static void decode(struct core *core)
                 trace_at(class_place(core->times[step->inst].pipe)));
 }
 
+/* A word of the code: returns whether it is the first of two. */
+static bool feed_plain(struct core *core, u32 s)
+{
+    struct miaow_slot *p = &miaow_of(core)->slots[s];
+    const bool first = !p->half && is_long(core, p->feed_inst);
+    miaow_of(core)->decoding = (struct miaow_step){true, first, (u8)s, p->feed_inst};
+    p->half = first;
+    p->feed_pc += 4;
+    p->feed_inst += !first;
+    return first;
+}
+
 static void feed(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -193,11 +214,8 @@ static void feed(struct core *core)
     miaow->hungry_at[(core_cycle(core) + 1) % SOON] &= ~bit(s);
     if (UNLIKELY(core->trace.steps))
         core_trace(core, TRACE_DECODE, s, p->feed_inst, trace_at(AT_DECODE), p->feed_pc);
-    const bool first = !p->half && is_long(core, p->feed_inst);
-    miaow->decoding = (struct miaow_step){true, first, (u8)s, p->feed_inst};
-    p->half = first;
-    p->feed_pc += 4;
-    p->feed_inst += !first;
+    const bool first =
+        UNLIKELY(miaow->odd >> s & 1) ? miaow_feed_odd(core, s) : feed_plain(core, s);
     core->stats.fetch.instructions += !first;
     core->stats.fetch.buffered += !first;
     p->held--;
@@ -214,7 +232,7 @@ static void arrive(struct core *core)
     const u32 at = (u32)(core_cycle(core) % RING);
     if (!(miaow->words_set >> at & 1))
         return;
-    const struct miaow_word word = miaow->words[at];
+    const struct miaow_word word = miaow->words_coming[at];
     miaow->moved = true;
     miaow->words_set &= ~bit(at);
     miaow->requests++;
@@ -235,6 +253,10 @@ static void unpark(struct core *core)
             continue;
         miaow->parked &= ~bit(s);
         *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(s);
+        if (UNLIKELY(miaow->words != NULL) && live_is_changed(core, core->slots[s].at)) {
+            miaow_follow(core, s, core->slots[s].at - 1);
+            continue;
+        }
         if (core->slots[s].at != miaow->slots[s].feed_inst) {
             miaow_reset_queue(core, s);
             miaow_goto(core, s, core->slots[s].at);
@@ -395,6 +417,7 @@ const struct pipeline miaow_pipeline = {
     .next = next_time,
     .waits = miaow_issue_waits,
     .slots = slots,
+    .holds = miaow_holds,
     .accesses = 1,
     .time = miaow_time,
     .check = check,

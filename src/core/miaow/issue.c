@@ -132,6 +132,8 @@ static void act(struct core *core, u32 s, u32 inst)
         return;
     }
     core_act(core, inflight, s, inst);
+    if (UNLIKELY(core->config.live) && !core->stopped)
+        miaow_follow(core, s, inst);
 }
 
 void miaow_issue_take(struct core *core, const struct miaow_step *step)
@@ -222,6 +224,8 @@ void miaow_issue_issue(struct core *core)
     miaow->clear &= ~bit(s);
     if (!core_issue_direct(core, inflight, s, inst))
         return;
+    if (UNLIKELY(core->config.live))
+        miaow_follow(core, s, inst);
     reserve(core, s, time);
     start_unit(core, inflight, s, unit);
     if (!(time->flags & TIME_BRANCH)) {
@@ -357,7 +361,8 @@ void miaow_issue_end(struct core *core)
     miaow->running &= ~bit(s);
     miaow->moved = true;
     miaow_reset_queue(core, s);
-    act(core, s, miaow->slots[s].entry);
+    if (LIKELY(!miaow->slots[s].tag_flips))
+        act(core, s, miaow->slots[s].entry);
     miaow->parked &= core->present;
 }
 

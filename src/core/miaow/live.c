@@ -12,6 +12,7 @@
  */
 #include "core/miaow/live.h"
 #include "core/common/common.h"
+#include "exec/register_file.h"
 #include "exec/scalars.h"
 
 static bool has_warp(const struct core *core, u64 s)
@@ -77,8 +78,39 @@ void miaow_visit_half(struct state_walk *walk, const struct state_row *row, void
     struct core *core = owner;
     bool *half = has_warp(core, entry) ? &miaow_of(core)->slots[entry].half : NULL;
     u64 value = half && *half;
-    if (walk_entry(walk, half) && walk_field(walk, &value, row->bits) && half)
-        *half = value;
+    if (!walk_entry(walk, half) || !walk_field(walk, &value, row->bits) || !half)
+        return;
+    if (live_has_words(core))
+        miaow_make_odd(core, (u32)entry); /* the next word is decoded for what it is */
+    *half = value;
+}
+
+void miaow_visit_tag(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    u16 *flips = has_warp(core, entry) ? &miaow_of(core)->slots[entry].tag_flips : NULL;
+    const u64 number = flips ? core->slots[entry].warp->index : 0;
+    u64 tag = flips ? number ^ *flips : 0;
+    if (walk_entry(walk, flips) && walk_field(walk, &tag, row->bits) && flips)
+        *flips = (u16)(tag ^ number);
+}
+
+/* The warps of a block, for barriers: without one of them, its barrier does not wait for it; with
+ * another, it waits for ever. */
+void miaow_visit_group(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    const u32 warps =
+        core ? core->config.core->warps : ((const struct core_config *)walk->machine)->core->warps;
+    const bool used = core && core->exec && entry < CORE_BLOCKS && core->blocks[entry].block;
+    u64 *flips = used ? &miaow_of(core)->group_flips[entry] : NULL;
+    const u64 slots = used ? core->blocks[entry].slots : 0;
+    u64 set = used ? slots ^ *flips : 0;
+    const u64 before = set;
+    if (!walk_entry(walk, used) || !walk_field(walk, &set, MIN(warps, 64u)) || !used)
+        return;
+    *flips = set ^ slots;
+    live_miscount(core, (u32)entry, set > before ? -1 : 1);
 }
 
 /* ---- sets of wavefronts ---- */
@@ -370,15 +402,140 @@ void miaow_visit_queue(struct state_walk *walk, const struct state_row *row, voi
     walk_destination(walk, inflight, machine);
 }
 
-/* The words that the register file delivers in the cycle before an instruction's first pass. */
-void miaow_visit_reads(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+/* The instruction that issued in the last cycle; NULL: none. */
+static struct inflight *just_issued(struct core *core)
 {
-    struct core *core = owner;
     struct inflight *inflight = NULL;
     for (u32 u = 0; core && core->exec && u < VECTOR_UNITS; u++)
         if (miaow_of(core)->units[u].began + 1 == core_cycle(core))
             inflight = in_passes(core, &miaow_of(core)->units[u]);
+    return inflight;
+}
+
+/* The words that the register file delivers in the cycle before an instruction's first pass. */
+void miaow_visit_reads(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    struct inflight *inflight = just_issued(core);
     u32 *operand = inflight ? live_operand(&inflight->dyn, (u32)(entry % 3)) : NULL;
     if (walk_entry(walk, operand) && walk_words(walk, operand ? operand + entry / 3 : NULL, 1))
         walk->dead = !live_redo(&inflight->dyn);
+}
+
+/* Their addresses: a lane gets the word of another register of its page. */
+void miaow_visit_read_addresses(struct state_walk *walk, const struct state_row *row, void *owner,
+                                u64 entry)
+{
+    struct core *core = owner;
+    struct inflight *inflight = just_issued(core);
+    const u32 lane = (u32)(entry / 3), k = (u32)(entry % 3);
+    u32 *operand = inflight ? live_operand(&inflight->dyn, k) : NULL;
+    const u32 reg = operand ? live_operand_register(&inflight->dyn, k) : 0;
+    u64 address = operand ? register_file_find(core->registers, inflight->dyn.warp, reg, lane) : 0;
+    if (!walk_entry(walk, operand) || !walk_field(walk, &address, row->bits) || !operand)
+        return;
+    const bool exists = address < register_file_rows(core->registers);
+    operand[lane] = exists ? register_file_row(core->registers, (u32)address)[lane] : 0;
+    walk->dead = !live_redo(&inflight->dyn);
+}
+
+/* ---- floating-point lanes ---- */
+
+/* The pass in progress: its first lane, the cycles since it began, and those that are left. */
+struct lane_pass {
+    u32 first, since, left;
+};
+
+static bool pass_of(const struct core *core, const struct miaow_unit *unit,
+                    const struct inflight *inflight, struct lane_pass *pass)
+{
+    const u64 now = core_cycle(core), lanes = core->config.miaow->lanes;
+    const u64 interval = MAX(inflight->interval, 1u);
+    const u64 left = unit->free_at > now ? unit->free_at - now : 0;
+    const u64 passes = (left + interval - 1) / interval;
+    if (!left || passes * lanes > MAX_LANES)
+        return false;
+    pass->first = (u32)(MAX_LANES - passes * lanes);
+    pass->since = (u32)(passes * interval - left);
+    pass->left = (u32)(interval - pass->since);
+    return true;
+}
+
+/* A lane's inputs, in the first cycle of a pass, and its two output registers, in the last two. */
+void miaow_visit_lane(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
+{
+    struct core *core = owner;
+    const u32 lanes = machine_of(walk, core)->miaow->lanes;
+    const struct miaow_unit *unit = unit_at(core, row, entry / lanes);
+    struct inflight *inflight = in_passes(core, unit);
+    struct lane_pass pass = {0};
+    const bool used = inflight && pass_of(core, unit, inflight, &pass);
+    struct dyninst *f = used ? &inflight->dyn : NULL;
+    const u32 lane = pass.first + (u32)(entry % lanes);
+    if (!walk_entry(walk, used && (!pass.since || pass.left <= 2)))
+        return;
+    for (u32 k = 0; k < 2; k++) {
+        u32 *operand = used && !pass.since ? live_operand(f, k) : NULL;
+        if (walk_words(walk, operand ? operand + lane : NULL, 1))
+            walk->dead = !live_redo(f);
+    }
+    const bool row_result = used && f->kind == DYNINST_COMPUTE && f->dst[0] && f->dst_rows[0];
+    for (u32 k = 2; k > 0; k--)
+        walk_words(walk, row_result && pass.left == k ? f->dst[0] + lane : NULL, 1);
+}
+
+/* ---- hashes ---- */
+
+u64 miaow_hash_busy(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const u32 words = core->issue.scoreboard_words;
+    for (u64 set = core->exec ? core->present & ~core->ended : 0; set; set &= set - 1) {
+        const u64 *busy = miaow_of(core)->busy + (size_t)first_bit(set) * words;
+        for (u32 i = 0; i < words; i++)
+            if (busy[i])
+                hash = hash_word(hash_word(hash, first_bit(set) * words + i), busy[i]);
+    }
+    return hash;
+}
+
+/* Operands and results of an instruction in flight. */
+static u64 hash_inflight(const struct inflight *inflight, u64 hash)
+{
+    const struct dyninst *f = &inflight->dyn;
+    u32 rows = 0;
+    for (u32 k = 0; k < 4; k++)
+        rows += f->plan->vectors >> k & 1 ? f->plan->src_rows[k] : 0;
+    hash = hash_word(hash_word(hash, (u64)inflight->slot << 32 | f->inst), f->writes);
+    if (inflight->astray)
+        hash = hash_word(hash, (u64)inflight->astray_slot << 16 | inflight->astray_register);
+    if (live_operand(f, 0))
+        hash = hash_words(hash, f->rows, rows * MAX_LANES);
+    for (u32 k = 0; k < 2 && f->kind <= DYNINST_ACCESS && f->dst[k]; k++)
+        hash = hash_words(hash, f->dst[k],
+                          f->dst_rows[k] ? f->dst_rows[k] * MAX_LANES : f->plan->dst_words[k]);
+    return hash;
+}
+
+/* The integer units cover the floating-point ones and the scalar ALU. */
+u64 miaow_hash_units(const struct state_row *row, void *owner, u64 hash)
+{
+    struct core *core = owner;
+    const struct miaow *miaow = miaow_of(core);
+    const u64 now = core_cycle(core);
+    for (u32 working = core->exec ? miaow->working : 0; working; working &= working - 1) {
+        const struct miaow_unit *unit = &miaow->units[first_bit(working)];
+        hash = hash_word(hash, (u64)first_bit(working) << 32 | unit->count);
+        hash = hash_word(hash, unit->free_at > now ? unit->free_at - now : 0);
+        if (unit->comes_at != UINT64_MAX)
+            hash = hash_inflight(core_inflight(core, unit->coming),
+                                 hash_word(hash, unit->comes_at - now));
+        for (u32 i = 0; i < unit->count; i++)
+            hash =
+                hash_inflight(core_inflight(core, unit->queue[(unit->head + i) % RESULTS]), hash);
+    }
+    if (core->exec && miaow->scalar_inflight != NO_INFLIGHT)
+        hash = hash_inflight(core_inflight(core, miaow->scalar_inflight),
+                             hash_word(hash, miaow->scalar_done - now));
+    return hash;
 }

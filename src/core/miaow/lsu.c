@@ -292,6 +292,8 @@ static void commit_rows(struct core *core, struct inflight *inflight)
 {
     if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
         hooks_result(core, inflight);
+    if (UNLIKELY(core->live != NULL))
+        live_written(core, inflight);
     dyninst_commit(&inflight->dyn);
     if (UNLIKELY(core->trace.watcher))
         core->trace.watcher->written(core->trace.watcher, core, inflight);
@@ -445,4 +447,21 @@ void miaow_visit_masks(struct state_walk *walk, const struct state_row *row, voi
         return;
     f->lanes = f->writes = lanes;
     walk->dead = !live_redo(f);
+}
+
+u64 miaow_hash_access(const struct state_row *row, void *owner, u64 hash)
+{
+    struct core *core = owner;
+    struct inflight *inflight = pending_access(core);
+    struct dyninst *f = inflight ? &inflight->dyn : NULL;
+    if (!f)
+        return hash;
+    const struct miaow_lsu *lw = miaow_of(core)->lsu;
+    hash = hash_word(hash_word(hash, f->lanes), lw->row_at - core_cycle(core));
+    hash = hash_word(hash, (u64)inflight->slot << 32 | f->inst);
+    if (!f->scalar)
+        hash = hash_words(hash, (const u32 *)dyninst_addresses(f), 2 * MAX_LANES);
+    if (f->stores && f->plan->vectors >> 1 & 1)
+        hash = hash_words(hash, f->src[1], f->plan->src_rows[1] * MAX_LANES);
+    return hash_words(hash, lw->flips, MAX_LANES);
 }

@@ -9,6 +9,7 @@
  *     issue.c     busy registers, arbiters, barriers, ends
  *     alu.c       the scalar ALU, vector units, and arbitration of the registers' write port
  *     lsu.c       the load/store unit, one lane after another, its memory and cache
+ *     words.c     instruction words with flipped bits
  *     storage.c   storage elements and logic, for area and energy
  *
  * A step in a cycle sees the register values at the start of the cycle. Values that become visible
@@ -83,6 +84,7 @@ struct miaow_slot {
     u64 derail_to; /* the next one is from this byte offset */
     bool fresh;    /* the next fetched word is the first after a redirect */
     bool half;     /* the next word is the second of an instruction */
+    u16 tag_flips; /* bits of the dispatcher's number that are flipped: nobody learns of its end */
 };
 
 /* The counter that determines the length of a floating-point unit's passes, at the start of a
@@ -102,7 +104,8 @@ struct miaow_unit {
     u32 head, count;
 };
 
-struct miaow_lsu; /* miaow/lsu.c */
+struct miaow_lsu;   /* miaow/lsu.c */
+struct miaow_words; /* miaow/words.c */
 
 struct miaow {
     /* dispatch */
@@ -111,7 +114,7 @@ struct miaow {
     /* fetch and queues */
     u64 running, full, alive, filled, hungry;
     u64 running_at[SOON], hungry_at[SOON]; /* bits that will be set in a later cycle */
-    struct miaow_word words[RING];
+    struct miaow_word words_coming[RING];
     u64 words_set; /* cycles, modulo RING, in which a word arrives */
     u32 turn, requests;
     struct miaow_slot slots[CORE_WARPS];
@@ -137,8 +140,11 @@ struct miaow {
     bool scalar_taken; /* the branch in the scalar ALU is taken */
     bool writes_taken; /* the write port is already taken this cycle */
     struct miaow_lsu *lsu;
-    bool moved;      /* something has changed in this cycle (P4) */
-    u64 rings_until; /* the last cycle for which a ring holds an entry */
+    u64 odd;                      /* slots whose words are decoded one by one (words.c) */
+    struct miaow_words *words;    /* NULL: live state is off */
+    u64 group_flips[CORE_BLOCKS]; /* flipped bits of the sets of a block's warps */
+    bool moved;                   /* something has changed in this cycle (P4) */
+    u64 rings_until;              /* the last cycle for which a ring holds an entry */
 };
 
 /* decode.c: the pipeline's `time`. */
@@ -164,6 +170,19 @@ static inline u64 *miaow_ring(struct miaow *miaow, u64 *ring, u64 cycle)
 /* A warp was redirected or has ended: discards its words. */
 void miaow_reset_queue(struct core *core, u32 slot);
 void miaow_goto(struct core *core, u32 slot, u32 inst);
+
+/* words.c */
+struct miaow_words *miaow_words_create(const struct core_config *config);
+/* From now on a slot's words are decoded one by one; and its queue is discarded. */
+void miaow_make_odd(struct core *core, u32 slot);
+void miaow_words_reset(struct core *core, u32 slot);
+/* Feeds a word of an odd slot to decode. Returns whether it is the first of two. */
+bool miaow_feed_odd(struct core *core, u32 slot);
+/* With live state, an instruction has been executed: if its warp goes straight on, it goes on with
+ * the words in its queue. */
+void miaow_follow(struct core *core, u32 slot, u32 inst);
+/* The pipeline's `holds`. */
+bool miaow_holds(const struct core *core, u32 inst);
 
 /* live.c: a wavefront's queue goes on with the word of a flipped PC. */
 void miaow_derail(struct core *core, u32 slot);

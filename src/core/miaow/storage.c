@@ -5,8 +5,9 @@
  *
  * Widths follow from parameters where those of the RTL do; others are the RTL's own and are named
  * below. An element is live if it names a visitor (miaow/live.h): the model holds its bits and can flip
- * them. Of the others the model holds something else instead: instructions are numbers here, not
- * words, and what a wavefront received at dispatch belongs to its slot.
+ * them. Of the others the model holds something else instead: what a wavefront received at dispatch
+ * belongs to its slot, and decoded fields of an instruction are those of its number; at issue, its
+ * words and its PC stand for them.
  *
  * Flip-flops that nothing reads are left out where the published counts leave them out: in vector
  * units, 16 bits of an immediate and the flags of floating-point lanes.
@@ -88,8 +89,10 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
     u32 warps = machine->core->warps, size = state_index_bits(names.group_warps);
     live(&fetch, "pc", warps, PC_BITS + 1, miaow_visit_pc,
          "next PC of each warp; whether it starts a stretch");
+    state_hash_by(list, state_hash_covered);
     counted(&fetch, "vacant", warps, 1, "free warp slots");
-    counted(&fetch, "tags", warps, TAG_BITS, "the dispatcher's number of each warp");
+    live(&fetch, "tags", warps, TAG_BITS, miaow_visit_tag, "the dispatcher's number of each warp");
+    state_hash_by(list, state_hash_covered);
     counted(&fetch, "groups", warps, 1 + GROUP_TAG_BITS + names.warp + size,
             "blocks: tag, number and warps");
     counted(&fetch, "dispatched", 1, 1 + TAG_BITS + names.warp + PC_BITS + names.bases + size,
@@ -104,17 +107,21 @@ static void pool_state(struct state_list *list, const struct core_config *machin
     const struct module miaow = {list, "wavepool", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps, queue = machine->miaow->queue;
-    counted(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS,
-            "the word that arrives from the instruction buffer");
-    counted(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS,
-            "queues: instruction words and their PCs");
+    live(&miaow, "input", 1, 1 + 1 + names.warp + WORD_BITS + PC_BITS, miaow_visit_arrival,
+         "the word that arrives from the instruction buffer");
+    state_hash_by(list, state_hash_covered);
+    live(&miaow, "words", (u64)warps * queue, WORD_BITS + PC_BITS, miaow_visit_words,
+         "queues: instruction words and their PCs");
+    state_hash_by(list, miaow_hash_slots);
     counted(&miaow, "places", warps, 3 * state_index_bits(queue),
             "pointers of each queue: next word to feed, to arrive, to request");
     counted(&miaow, "bases", warps, names.bases,
             "bases of each warp's registers and shared memory");
     live_one(&miaow, "valid", warps, 1, miaow_visit_set, SET_RUNNING, "running warps");
+    state_hash_by(list, state_hash_covered);
     live_one(&miaow, "hungry", warps, 1, miaow_visit_set, SET_HUNGRY,
              "warps with room in the issue stage");
+    state_hash_by(list, state_hash_covered);
 }
 
 static void decode_state(struct state_list *list, const struct core_config *machine)
@@ -122,11 +129,14 @@ static void decode_state(struct state_list *list, const struct core_config *mach
     const struct module decode = {list, "decode", 1, machine, 0};
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
-    counted(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
-            "the word being decoded");
-    counted(&decode, "halves", warps, WORD_BITS + PC_BITS,
-            "first words of two-word instructions, and their PCs");
+    live(&decode, "input", 1, 1 + names.warp + WORD_BITS + PC_BITS + names.bases,
+         miaow_visit_decoding, "the word being decoded");
+    state_hash_by(list, state_hash_covered);
+    live(&decode, "halves", warps, WORD_BITS + PC_BITS, miaow_visit_halves,
+         "first words of two-word instructions, and their PCs");
+    state_hash_by(list, state_hash_covered);
     live(&decode, "half", warps, 1, miaow_visit_half, "their valid bits");
+    state_hash_by(list, state_hash_covered);
 }
 
 /* The instruction that a warp has at issue: four sources and two destinations of up to four words,
@@ -150,10 +160,13 @@ static void scoreboard_state(const struct module *issue, const struct core_confi
     const struct core_params *core = machine->core;
     live(issue, "vector_busy", core->registers / core->warp_size, 1, miaow_visit_vector_busy,
          "a busy bit for each vector register");
+    state_hash_by(issue->list, miaow_hash_busy);
     live(issue, "scalar_busy", core->scalar_registers, 1, miaow_visit_scalar_busy,
          "a busy bit for each scalar register");
+    state_hash_by(issue->list, state_hash_covered);
     live(issue, "special_busy", core->warps, SPECIAL, miaow_visit_special_busy,
          "busy bits of EXEC, VCC, SCC and M0");
+    state_hash_by(issue->list, state_hash_covered);
     counted(issue, "clear", core->warps, OPERAND_WORDS, "ready bits of operand words");
     counted(issue, "special_clear", core->warps, SPECIAL, "ready bits of EXEC, VCC, SCC and M0");
 }
@@ -170,24 +183,31 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     const struct names names = names_of(machine);
     u32 warps = machine->core->warps;
     counted(&issue, "input", 1, INPUT, "inputs from decode and from the units");
-    counted(&issue, "entries", warps, entry_bits(&names), "the next instruction of each warp");
+    live(&issue, "entries", warps, entry_bits(&names), miaow_visit_entries,
+         "the next instruction of each warp");
+    state_hash_by(list, state_hash_covered);
     live_one(&issue, "valid", warps, 1, miaow_visit_set, SET_VALID,
              "valid bits of these instructions");
+    state_hash_by(list, state_hash_covered);
     counted(&issue, "classes", warps, CLASSES, "the unit kind of these instructions");
     scoreboard_state(&issue, machine);
     live(&issue, "in_flight", warps, state_index_bits(machine->miaow->in_flight + 1),
          miaow_visit_in_flight, "instructions of each warp in the scalar and vector units");
+    state_hash_by(list, state_hash_covered);
     live_one(&issue, "memory_wait", warps, 1, miaow_visit_set, SET_MEMORY_WAIT,
              "warps with a memory access in flight");
+    state_hash_by(list, state_hash_covered);
     counted(&issue, "branching", warps, 1, "warps with an unresolved branch");
     live_one(&issue, "parked", warps, 1, miaow_visit_set, SET_PARKED, "warps at a barrier");
+    state_hash_by(list, state_hash_covered);
     counted(&issue, "halted", warps, 1, "warps whose end has been decoded");
-    counted(&issue, "groups", warps, warps + names.group_warps,
-            "warps of each block, for barriers");
+    live(&issue, "groups", warps, warps + names.group_warps, miaow_visit_group,
+         "warps of each block, for barriers");
     counted(&issue, "left", warps, 2,
             "warps whose entry, or branch, was removed in the last cycle");
     live(&issue, "ready", 1, warps * CLASSES + UNITS, miaow_visit_ready,
          "ready warps and units, as seen by the arbiters");
+    state_hash_by(list, state_hash_covered);
     counted(&issue, "last", CLASSES + 1, names.warp,
             "the warp chosen last for each kind of unit, and the warp that ended last");
     live(&issue, "turn", 1, state_index_bits(CLASSES), miaow_visit_class_turn,
@@ -201,9 +221,13 @@ static void exec_state(struct state_list *list, const struct core_config *machin
     u32 warps = machine->core->warps, lanes = machine->core->warp_size;
     live_one(&exec, "exec", warps, lanes, miaow_visit_scalar, SCALAR_EXEC,
              "active lanes of each warp");
+    state_hash_by(list, state_hash_covered);
     live_one(&exec, "vcc", warps, lanes, miaow_visit_scalar, SCALAR_VCC, "VCC of each warp");
+    state_hash_by(list, state_hash_covered);
     live_one(&exec, "m0", warps, WORD_BITS, miaow_visit_scalar, SCALAR_M0, "M0 of each warp");
+    state_hash_by(list, state_hash_covered);
     live_one(&exec, "scc", warps, 1, miaow_visit_scalar, SCALAR_SCC, "SCC of each warp");
+    state_hash_by(list, state_hash_covered);
 }
 
 static void scalar_state(struct state_list *list, const struct core_config *machine)
@@ -245,10 +269,14 @@ static void vector_state(const struct module *unit, const struct core_config *ma
     counted(unit, "pass", 1, STATE + start, "the current pass");
     live(unit, "sources", 1, lanes * (3 * WORD_BITS + 2), miaow_visit_sources,
          "operands, EXEC and VCC, shifted pass by pass");
+    state_hash_by(unit->list, unit->which ? state_hash_covered : miaow_hash_units);
     live(unit, "results", 1, values, miaow_visit_results, "results of the passes so far");
+    state_hash_by(unit->list, state_hash_covered);
     live(unit, "written", 1, written, miaow_visit_written, "destinations of the results");
+    state_hash_by(unit->list, state_hash_covered);
     live(unit, "queue", results, values + written, miaow_visit_queue,
          "results that wait to be written to registers");
+    state_hash_by(unit->list, state_hash_covered);
     counted(unit, "places", 2, state_index_bits(results), "head and tail of the queue");
 }
 
@@ -264,7 +292,9 @@ static void lane_state(const struct module *unit, u64 lanes)
         DIVIDE_OUT = 32 + 32 + 8 + 8 + 27 + 27 + 10 + 1 + 2 + 9 + 6 + 6 + 27 + 9 + 25 + 32,
         CONVERT = 32 + 3 * 2 + 3 * 3 + 1 + 1 + 8 + 31 + 48 + 2 + 1 + 32 + 4 + 6 + 1 + 23 + 25 + 8
     };
-    counted(unit, "lane", lanes, COMMON, "a lane's operands, results and cycle count");
+    live(unit, "lane", lanes, COMMON, miaow_visit_lane,
+         "a lane's operands, results and cycle count");
+    state_hash_by(unit->list, state_hash_covered);
     counted(unit, "add", lanes, ADD, "a lane's adder: three stages");
     counted(unit, "multiply", lanes, MULTIPLY_IN + MULTIPLY_OUT,
             "a lane's serial multiplier, before and after normalisation");
@@ -288,8 +318,11 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
             "the access: warp, PC, opcode, immediate, bases, registers, offset");
     counted(&lsu, "base_addresses", lanes, WORD_BITS, "addresses of the first words");
     live(&lsu, "addresses", lanes, WORD_BITS, miaow_visit_addresses, "addresses of the next words");
+    state_hash_by(list, miaow_hash_access);
     live(&lsu, "data", lanes, WORD_BITS, miaow_visit_data, "the register being loaded or stored");
+    state_hash_by(list, state_hash_covered);
     live(&lsu, "masks", 2, lanes, miaow_visit_masks, "lanes of the access, and remaining lanes");
+    state_hash_by(list, state_hash_covered);
     counted(&lsu, "told", lanes, WORD_BITS, "addresses for the trace monitor");
     counted(&lsu, "counts", 1, lane + lane + 1 + 2 * state_index_bits(MOST_WORDS),
             "lanes and registers, and their numbers");
@@ -300,7 +333,8 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
 /* In the published RTL, register files are flip-flops; the paper also considers memory with one
  * port. */
 static void file(struct state_list *list, const struct core_config *machine, const char *unit,
-                 u64 entries, struct array_shape built, state_visit_fn *visit, const char *help)
+                 u64 entries, struct array_shape built, state_visit_fn *visit, state_hash_fn *hash,
+                 const char *help)
 {
     enum {
         FLIP_FLOPS /* a choice of miaow.files */
@@ -312,6 +346,7 @@ static void file(struct state_list *list, const struct core_config *machine, con
     state_add(list, unit, "registers", entries, WORD_BITS, STATE_COUNTED, help);
     state_shape(list, built);
     state_visit(list, visit, 0, machine);
+    state_hash_by(list, hash);
 }
 
 static void files_state(struct state_list *list, const struct core_config *machine)
@@ -326,17 +361,19 @@ static void files_state(struct state_list *list, const struct core_config *machi
     u32 lanes = machine->core->warp_size;
     file(list, machine, "sgpr", machine->core->scalar_registers,
          (struct array_shape){.banks = BANKS, .read_ports = READS, .write_ports = 2},
-         live_visit_scalars, "scalar registers");
+         live_visit_scalars, live_hash_scalars, "scalar registers");
     counted(&sgpr, "reads", BANKS * READS, WORD_BITS, "words read");
     counted(&sgpr, "addresses", READS, names.scalar, "addresses of these words");
     counted(&sgpr, "write", 1, names.scalar + WRITTEN / WORD_BITS + 2 * WRITTEN,
             "write port: register, words, values and their mask");
     file(list, machine, "vgpr", machine->core->registers,
          (struct array_shape){.banks = lanes, .read_ports = READS, .write_ports = 1},
-         live_visit_registers, "vector registers, one page per lane");
+         live_visit_registers, live_hash_registers, "vector registers, one page per lane");
     live(&vgpr, "reads", (u64)lanes * READS, WORD_BITS, miaow_visit_reads, "words read");
-    counted(&vgpr, "addresses", (u64)lanes * READS, names.vector,
-            "addresses of these words in each page");
+    state_hash_by(list, state_hash_covered);
+    live(&vgpr, "addresses", (u64)lanes * READS, names.vector, miaow_visit_read_addresses,
+         "addresses of these words in each page");
+    state_hash_by(list, state_hash_covered);
 }
 
 void miaow_storage(struct state_list *list, const struct core_config *machine)
@@ -365,6 +402,7 @@ void miaow_storage(struct state_list *list, const struct core_config *machine)
                                            .access_bits = 8 * machine->lsu->shared_bank_bytes,
                                            .data = true});
     state_visit(list, live_visit_shared, 0, machine);
+    state_hash_by(list, live_hash_shared);
 }
 
 /* Nothing is published about the logic of the load/store unit and the multiplexers of the register

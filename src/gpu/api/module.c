@@ -101,7 +101,7 @@ struct hd_module *hd_module_load_raw(struct hd_device *device, const void *code,
         return NULL;
     }
     struct error inner = {0};
-    struct program *program = raw_program(code, bytes, name, &inner);
+    struct program *program = raw_program(device, code, bytes, name, &inner);
     struct hd_module *module = program ? module_create(device, program, name, true, &inner) : NULL;
     if (!module)
         api_fail(error, &inner);

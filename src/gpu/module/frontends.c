@@ -2,7 +2,9 @@
  * The languages of modules, distinguished by their bytes. Code beyond this table does not depend on
  * the language of a program.
  */
+#include "core/live.h"
 #include "gpu/module/module.h"
+#include "gpu/time/live.h"
 #include "isa/si/codeobject.h"
 #include "isa/si/si_program.h"
 
@@ -68,13 +70,23 @@ static struct program *verified(struct program *program)
     return program;
 }
 
+/* With live state, words in instruction buffers can change. */
+static struct program *armed(const struct hd_device *device, struct program *program)
+{
+    if (program && program->redecode && device->timing && timing_rows(device->timing))
+        program_reserve(program, CHANGED_PAIRS * device->gpu->cores);
+    return program;
+}
+
 struct program *load_program(const struct hd_device *device, const void *data, size_t bytes,
                              const char *name, struct error *error)
 {
-    return verified(front_end_of(data, bytes)->load(device, data, bytes, name, error));
+    return armed(device,
+                 verified(front_end_of(data, bytes)->load(device, data, bytes, name, error)));
 }
 
-struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error)
+struct program *raw_program(const struct hd_device *device, const void *code, size_t bytes,
+                            const char *name, struct error *error)
 {
-    return verified(si_program_raw(code, bytes, name, error));
+    return armed(device, verified(si_program_raw(code, bytes, name, error)));
 }

@@ -12,7 +12,8 @@ enum {
 struct program *load_program(const struct hd_device *device, const void *data, size_t bytes,
                              const char *name, struct error *error);
 /* Machine code without a container, decoded from its first byte. */
-struct program *raw_program(const void *code, size_t bytes, const char *name, struct error *error);
+struct program *raw_program(const struct hd_device *device, const void *code, size_t bytes,
+                            const char *name, struct error *error);
 
 /* place.c: assigns addresses to code, variables and constants, and frees them. */
 bool module_place(struct hd_module *module, struct error *error);

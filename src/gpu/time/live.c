@@ -6,24 +6,48 @@
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 
+/* A row that is part of canonical hashes. */
+struct hashed_row {
+    const struct state_row *row;
+    bool of_core;
+    u32 owners;
+};
+
 struct live {
     struct timing *timing;
     struct state_list rows;
+    struct hashed_row *hashed;
+    u32 hashed_count;
     struct strike *strikes; /* of the current or next launch */
     u32 count;
     u32 left; /* strikes that are not done; may be too high */
     u64 every, next_hash;
     live_hash_fn *take; /* NULL: nothing is hashed */
+    bool full;          /* all bits, too */
     void *user;
     live_moment_fn *moment; /* NULL: none */
     void *moment_user;
 };
+
+/* Rows that another one covers are left out. */
+static void list_hashed(struct live *live)
+{
+    live->hashed = checked(calloc(live->rows.rows.count + 1, sizeof *live->hashed));
+    for (u32 i = 0; i < live->rows.rows.count; i++) {
+        const struct state_row *row = &live->rows.rows.data[i];
+        const u32 owners = timing_owners(live->timing, row);
+        if (owners && !row->replaced && row->hash != state_hash_covered)
+            live->hashed[live->hashed_count++] =
+                (struct hashed_row){row, !strcmp(row->owner, "core"), owners};
+    }
+}
 
 struct live *live_create(struct timing *timing)
 {
     struct live *live = checked(calloc(1, sizeof *live));
     live->timing = timing;
     storage_collect(&live->rows, timing->device->config);
+    list_hashed(live);
     return live;
 }
 
@@ -32,6 +56,7 @@ void live_destroy(struct live *live)
     if (!live)
         return;
     state_free(&live->rows);
+    free(live->hashed);
     free(live);
 }
 
@@ -121,7 +146,11 @@ static void strike_core(void *user, struct core *core)
             continue;
         if (s->cycle <= core_cycle(core))
             strike(live, s);
-        else
+        if (s->done && s->wait && s->result == FLIP_UNUSED) {
+            s->done = false;
+            s->cycle = core_cycle(core) + 1;
+        }
+        if (!s->done)
             next = MIN(next, s->cycle);
     }
     if (next != UINT64_MAX)
@@ -165,14 +194,33 @@ static void strike_window(struct timed_run *run, fs end)
 
 /* ---- hashes ---- */
 
-u64 timing_hash(const struct timing *timing, bool canonical)
+static u64 hash_all_bits(const struct timing *timing)
 {
     const struct live *live = timing->live;
     u64 hash = 0;
     for (u32 i = 0; i < live->rows.rows.count; i++) {
         const struct state_row *row = &live->rows.rows.data[i];
         for (u32 n = 0; n < timing_owners(timing, row); n++)
-            hash = state_hash(row, owner_of(timing, row, n), hash_word(hash, n), canonical);
+            hash = state_hash(row, owner_of(timing, row, n), hash_word(hash, n), false);
+    }
+    return hash;
+}
+
+u64 timing_hash(const struct timing *timing, bool canonical)
+{
+    const struct live *live = timing->live;
+    u64 hash = 0;
+    if (!canonical)
+        return hash_all_bits(timing);
+    for (u32 i = 0; i < live->hashed_count; i++) {
+        const struct hashed_row *one = &live->hashed[i];
+        for (u32 n = 0; n < one->owners; n++) {
+            if (one->of_core && !timing->cores[n]->present && !one->row->shape.data)
+                continue; /* an idle core holds nothing but lines of its caches */
+            void *owner = one->of_core ? (void *)timing->cores[n]
+                                       : memory_system_slice(timing->memory_system, n);
+            hash = state_hash(one->row, owner, hash_word(hash, n), true);
+        }
     }
     return hash;
 }
@@ -184,6 +232,13 @@ void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, voi
     live->take = take;
     live->user = user;
     live->next_hash = 0;
+    live->full = true;
+}
+
+void timing_watch_canonical(struct timing *timing, u64 every, live_hash_fn *take, void *user)
+{
+    timing_watch_hash(timing, every, take, user);
+    timing->live->full = false;
 }
 
 /* ---- windows ---- */
@@ -200,7 +255,7 @@ void live_window(struct timed_run *run, fs end)
     struct live *live = t->live;
     const u64 cycle = t->now > run->start ? (t->now - run->start) / t->period : 0;
     if (live->take && cycle >= live->next_hash) {
-        live->take(live->user, cycle, timing_hash(t, true), timing_hash(t, false));
+        live->take(live->user, cycle, timing_hash(t, true), live->full ? timing_hash(t, false) : 0);
         live->next_hash = (cycle / live->every + 1) * live->every;
     }
     if (live->moment) {

@@ -20,6 +20,7 @@ struct strike {
     u32 owner;           /* number of the core or slice */
     u64 bit;             /* of the owner's row: state_flip() */
     u64 cycle;           /* of the launch, in the core's own clock */
+    bool wait;           /* if no entry is in use, in the first cycle in which one is; cores only */
     bool seek;           /* if its entry is not in use, another one that is; `bit` is changed */
     bool done;           /* false: the launch ended before */
     enum state_flip result;
@@ -47,6 +48,10 @@ u32 timing_owners(const struct timing *timing, const struct state_row *row);
 void timing_strike(struct timing *timing, struct strike *strikes, u32 count);
 /* Hashes from now on; take NULL: no more. */
 void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, void *user);
+/* The same without the hash of all bits, which is slow: `full` is 0. */
+void timing_watch_canonical(struct timing *timing, u64 every, live_hash_fn *take, void *user);
+/* The canonical hash walks large arrays as words and only what is in use of the others; that of all bits
+ * visits each declared bit. */
 u64 timing_hash(const struct timing *timing, bool canonical);
 /* Moments of all launches from now on; call NULL: no more. */
 void timing_watch_moments(struct timing *timing, live_moment_fn *call, void *user);

@@ -451,8 +451,38 @@ struct program *lowering_finish(struct lowering *l)
         for (u32 i = program->blocks[b].first; i < program->blocks[b].end; i++)
             program->block_of[i] = b;
     program_close(program);
+    program->redecode = lower_again;
     if (ok)
         l->program = NULL;
     lowering_free(l);
     return ok ? program : NULL;
+}
+
+/* ---- one instruction ---- */
+
+bool lower_again(const u32 words[2], u64 offset, struct redecoded *out, struct error *error)
+{
+    struct si_inst in;
+    *out = (struct redecoded){0};
+    if (!si_decode(words, 2, offset, &in, error))
+        return false;
+    struct lowering *l = lowering_begin("", error);
+    const u32 shared = l->constants.count; /* the same in all programs: P3 of program.h */
+    const char *why = lower_inst(l, &in, &out->inst);
+    out->size = in.size;
+    for (unsigned k = 0; !why && k < ARRAY_LEN(out->inst.src); k++) {
+        struct operand *o = &out->inst.src[k];
+        if (o->kind != OPERAND_CONST || o->index < shared)
+            continue;
+        o->index = (u16)(o->index - shared);
+        out->own |= 1u << k;
+    }
+    assert(l->constants.count - shared <= SPARE_CONSTANTS);
+    if (l->constants.count > shared)
+        memcpy(out->constants, l->constants.data + shared,
+               (l->constants.count - shared) * sizeof(u32));
+    out->branches = !why && has_target(&out->inst);
+    out->target = out->branches ? (u64)out->inst.imm : 0;
+    lowering_free(l);
+    return !why || error_set(error, ERROR_INPUT, "", "%s", why);
 }

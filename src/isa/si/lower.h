@@ -62,6 +62,8 @@ bool lower_function(struct lowering *l, struct function *function, u64 address, 
 void lowering_warn(struct lowering *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct program *lowering_finish(struct lowering *l); /* NULL: an error */
+/* Decodes one instruction: redecode of struct program. */
+redecode_fn lower_again;
 
 /* lower_calls.c: finds the callees of functions, and whether they may be entered in the middle. */
 void lower_calls(struct program *program);
