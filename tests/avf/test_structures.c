@@ -55,6 +55,12 @@ static void live_registers(void **state)
     const struct value some[] = {{0, 4, 2 * WORD / 4}, {1, 3, WORD}, {3, 4, WORD / 4}};
     assert_int_equal(stat(rig, "avf.vector_live"), sum(rig, some, ARRAY_LEN(some)));
     rig_close(rig);
+    /* the last read is that of few lanes: %r1 (3) lives up to 5, and so does %p */
+    rig = run(" setp.lt.u32 %q0, %t, 8; add.u32 %r1, %t, 7; add.u32 %r2, %r1, 1; "
+              "@%q0 st.global.u32 [%p], %r1;");
+    assert_int_equal(stat(rig, "avf.values_1"), 0);
+    assert_int_equal(stat(rig, "avf.values_2"), 2); /* %t and %r1 */
+    rig_close(rig);
 }
 
 /* From the store that is read to the load: a store acts when it retires, a load before its latency. */
@@ -65,6 +71,22 @@ static void shared_time(void **state)
                           "st.global.u32 [%p], %r4;");
     const u64 acted = retired_at(rig, 0, 0, 6) - param(rig, "lsu.shared_latency") - 1;
     assert_int_equal(stat(rig, "avf.shared_ace"), WORD * (acted - retired_at(rig, 0, 0, 5)));
+    rig_close(rig);
+    /* bytes 1 and 2 are read; the second store (6) overwrites bytes 0 and 1 */
+    rig = run(" shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; "
+              "st.shared.u32 [%r1], %t; st.shared.u16 [%r1], %t; ld.shared.u8 %r4, [%r1+1]; "
+              "ld.shared.u8 %r5, [%r1+2]; st.global.u32 [%p], %r4; st.global.u32 [%p], %r5;");
+    const u64 later = param(rig, "lsu.shared_latency") + 1;
+    const u64 second = retired_at(rig, 0, 0, 7) - later - retired_at(rig, 0, 0, 6);
+    const u64 first = retired_at(rig, 0, 0, 8) - later - retired_at(rig, 0, 0, 5);
+    assert_int_equal(stat(rig, "avf.shared_ace"), 8 * WARP * (first + second));
+    rig_close(rig);
+    /* of a byte, only its sign is needed */
+    rig = run(" shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; "
+              "st.shared.u32 [%r1], %t; ld.shared.s8 %r4, [%r1]; shr.u32 %r4, %r4, 16; "
+              "st.global.u32 [%p], %r4;");
+    const u64 sign = retired_at(rig, 0, 0, 6) - later - retired_at(rig, 0, 0, 5);
+    assert_int_equal(stat(rig, "avf.shared_ace"), WARP * sign);
     rig_close(rig);
 }
 
