@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Slots by number, in a set. */
 #define SET(...) \
@@ -14,15 +15,30 @@ static u64 set_of(const u32 *slots, u32 count)
     return set;
 }
 
-/* A core on which all places have a warp; the warp of slot s has age 63 - s, so that the highest
- * slot has the oldest one. */
+/* A core on which all places have a warp. They started one by one: the warp of slot s has age
+ * 63 - s, so that the highest slot has the oldest one. */
 static void open(struct rig *rig, const char *settings)
 {
     rig_open(rig, "generic", settings);
     rig_begin(rig, false);
-    rig->core->present = ~0ull;
-    for (u32 s = 0; s < CORE_WARPS; s++)
-        rig->core->slots[s].age = CORE_WARPS - 1 - s;
+    struct core *core = rig->core;
+    core->present = ~0ull;
+    for (u32 s = 0; s < CORE_WARPS; s++) {
+        core->slots[s].age = CORE_WARPS - 1 - s;
+        core->cohorts[core->slots[s].age] = bit(s);
+    }
+    core->cohort_count = CORE_WARPS;
+}
+
+/* Another warp has come to a slot. */
+static void replace_warp(struct rig *rig, u32 slot)
+{
+    struct core *core = rig->core;
+    const u32 age = (u32)core->slots[slot].age;
+    memmove(&core->cohorts[age], &core->cohorts[age + 1],
+            (CORE_WARPS - 1 - age) * sizeof *core->cohorts);
+    core->cohorts[CORE_WARPS - 1] = bit(slot);
+    core->slots[slot].age = CORE_WARPS;
 }
 
 static void issued_last(struct rig *rig, u32 slot)
@@ -116,7 +132,7 @@ static void oldest(void **state)
     assert_false(schedule_is_greedy(rig.core));
     issued_last(&rig, 7);
     assert_pick(&rig, SET(0, 7, 9), 9);
-    rig.core->slots[9].age = 1000; /* another warp has come to its place */
+    replace_warp(&rig, 9);
     assert_pick(&rig, SET(0, 7, 9), 7);
     rig_close(&rig);
 }
