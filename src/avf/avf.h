@@ -26,7 +26,6 @@
 #ifndef AVF_AVF_H
 #define AVF_AVF_H
 
-#include "analysis/lifetimes.h"
 #include "avf/lines.h"
 #include "avf/needs.h"
 

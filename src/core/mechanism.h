@@ -16,6 +16,7 @@
 #define CORE_MECHANISM_H
 
 #include "analysis/lane_liveness.h"
+#include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
 #include "base/events.h"

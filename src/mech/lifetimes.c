@@ -21,7 +21,6 @@
  *      are 0.
  *  T3  A value whose block has ended before it retires is never read.
  */
-#include "analysis/lifetimes.h"
 #include "core/mechanism.h"
 #include <stdlib.h>
 
