@@ -21,8 +21,12 @@ static void open(struct rig *rig, const char *settings)
     rig_open(rig, "generic", settings);
     rig_begin(rig, false);
     rig->core->present = ~0ull;
-    for (u32 s = 0; s < CORE_WARPS; s++)
-        rig->core->slots[s].age = CORE_WARPS - 1 - s;
+    rig->core->cohort_count = CORE_WARPS;
+    for (u32 s = 0; s < CORE_WARPS; s++) {
+        const u32 age = CORE_WARPS - 1 - s;
+        rig->core->slots[s].age = age;
+        rig->core->cohorts[age] = bit(s);
+    }
 }
 
 static void issued_last(struct rig *rig, u32 slot)
@@ -116,7 +120,9 @@ static void oldest(void **state)
     assert_false(schedule_is_greedy(rig.core));
     issued_last(&rig, 7);
     assert_pick(&rig, SET(0, 7, 9), 9);
-    rig.core->slots[9].age = 1000; /* another warp has come to its place */
+    rig.core->slots[9].age = 1000; /* another warp has come to its place, */
+    rig.core->cohorts[CORE_WARPS - 1 - 9] = 0;
+    rig.core->cohorts[CORE_WARPS - 1] |= bit(9); /* together with slot 0's, and is younger */
     assert_pick(&rig, SET(0, 7, 9), 7);
     rig_close(&rig);
 }
