@@ -58,8 +58,11 @@ static void shifts_and_narrow_stores(void **state)
     struct rig *rig = run(" shl.b32 %r1, %t, 4; st.global.u8 [%p], %r1;");
     EXPECT(rig, {0, 3, 2 * WORD}, {1, 2, 4 * WARP}, {2, 3, 8 * WARP});
     rig_close(rig);
-    rig = run(" st.global.u16 [%p], %t;");
-    EXPECT(rig, {0, 2, 2 * WORD}, {1, 2, 16 * WARP});
+    /* between them something that takes time */
+    rig = run(" mul.lo.u32 %r5, %t, %t; mul.lo.u32 %r5, %r5, %r5; st.global.u16 [%p], %t;");
+    EXPECT(rig, {0, 4, 2 * WORD}, {1, 4, 16 * WARP});
+    const struct value stored = {1, 4, 16 * WARP};
+    assert_true(time_between(rig, &stored));
     rig_close(rig);
     rig = run(" cvt.u16.u32 %h0, %t; cvt.u32.u16 %r1, %h0; st.global.u32 [%p], %r1;");
     EXPECT(rig, {0, 4, 2 * WORD}, {1, 2, 16 * WARP}, {2, 3, 16 * WARP}, {3, 4, WORD});
