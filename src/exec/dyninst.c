@@ -150,8 +150,11 @@ u32 dyninst_read_source(const struct dyninst *f, u32 k, u32 *to)
             to[c] = c < image->chunks ? src[k][LANES * c] : 0;
         return MAX_CHUNKS;
     }
-    if (f->plan->scalars >> k & 1)
-        return (u32)(spread(to, f->warp, o, image->warp_size) - to);
+    if (f->plan->scalars >> k & 1) { /* `to` need not be aligned as spread() wants it */
+        for (u32 i = 0; i < words; i++)
+            to[i] = scalar_read(f->warp, o, i / image->warp_size);
+        return words;
+    }
     memcpy(to, src[k], words * sizeof *to);
     for (u32 j = 0; UNLIKELY(view) && f->plan->vectors >> k & 1 && j < o.count; j++)
         if (register_elsewhere(view, o.index + j))
