@@ -283,7 +283,8 @@ void packets_access(struct avf *a, const struct avf_entry *e, lane_set ace, lane
 /* dram.c: requests in DRAM, and the reads that wait for them. */
 struct avf_memory {
     MECHANISM_STATE(avf);
-    u64 counted; /* DRAM cycles */
+    u64 counted; /* DRAM cycles of launch number `launch` */
+    u32 launch;
 };
 void dram_create_waiters(struct avf_device *d);
 void dram_destroy_waiters(struct avf_device *d);

@@ -40,6 +40,7 @@ void dram_reset(struct avf_device *d)
     memset(d->dram_cycles, 0, lists * sizeof *d->dram_cycles);
     d->waiter_free = NOTHING;
     d->waiter_fresh = 0;
+    d->launch++;
 }
 
 static struct avf_waiter *take_waiter(struct avf_device *d, u32 *first)
@@ -133,6 +134,9 @@ void dram_settle(void *memory, fs now)
     const struct dram_params *p = memory_system_dram(d->system);
     const u64 cycles = memory_system_dram_cycles(d->system, now);
     const u64 entries = (u64)p->queue * (p->write_high ? 2 : 1) + p->banks + p->return_queue;
+    if (m->launch != d->launch) /* the clock begins anew */
+        m->counted = 0;
+    m->launch = d->launch;
     if (d->waiters)
         m->stats->dram_all += (cycles - m->counted) * entries;
     m->counted = cycles;

@@ -247,6 +247,7 @@ struct avf_device {
     u32 *dram_cycles; /* of its requests to DRAM */
     struct avf_waiter *waiters;
     u32 waiter_count, waiter_free, waiter_fresh;
+    u32 launch; /* launches so far */
 };
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/types.h"
 
 struct fault_process {
-    int pid, pipe; /* pipe: nobody writes to it; it is readable when the process has ended */
+    int pid, pipe; /* pipe: nothing is written to it; it is readable when the process has ended */
     u64 id;        /* of the fault */
 };
 

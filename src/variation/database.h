@@ -5,7 +5,7 @@
  *      it was before.
  *  D2  The same chips give the same bytes with the same version of SQLite: there is no date and no
  *      path in them.
- *  D3  Whoever reads a file checks it: header, SQLite's own structure, sizes, a digest of what makes
+ *  D3  A file is checked when it is read: header, SQLite's own structure, sizes, a digest of what makes
  *      a chip, and that all of it makes sense. A file that fails is an error, never a wrong chip.
  *
  * Table `facts` has the parameters, `chips` and `cores` a row for each. Blobs are little-endian: of a

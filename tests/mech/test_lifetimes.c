@@ -261,7 +261,8 @@ static void ptx_widths(void **state)
         expect(run("generic", WITH(modes[m]), ptx_code, "narrow", 1, 32), narrow, 1, "narrow");
 }
 
-/* Of each value: who writes it, who reads it last, who overwrites it (0: nobody), and its lanes. */
+/* Of each value: its writer, its last reader, the instruction that overwrites it (0: none), and its
+ * lanes. */
 struct value_of_k {
     u32 writer, reader, next, lanes, words;
 };
