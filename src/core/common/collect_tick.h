@@ -173,7 +173,8 @@ PART_OF void allocate(struct core *core, bool one_group)
 
 PART_OF void collect(struct core *core, bool one_group)
 {
-    const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
+    const u64 busy =
+        UNLIKELY(core->collect.busy) ? collect_busy(core) & ~core->collect.readable : 0;
     u64 written = core->collect.banks_written | busy;
     u32 steps = core->config.collect->steps;
     core->stats.collect.wait_cycles += core->collect.reading_count;
