@@ -21,6 +21,7 @@
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
 #include "base/events.h"
+#include "chip/classes.h"
 #include "core/stages.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
@@ -105,6 +106,18 @@ static inline bool core_has_common_stages(const struct core *core)
 static inline u32 core_scoreboard_words(const struct core *core)
 {
     return core->issue.scoreboard_words;
+}
+
+/* The chip that the device is, and this core's part of it: delays and weak cells of the register file
+ * (chip/chip.h). NULL: none is given, which a mechanism that sets `chip` rules out. Banks and entries
+ * are those of the hardware: which of them holds a register is for the mechanism to say. */
+static inline const struct chip *core_chip(const struct core *core)
+{
+    return core->config.chip;
+}
+static inline const struct chip_core *core_chip_core(const struct core *core)
+{
+    return core->config.chip ? &core->config.chip->cores[core->config.index] : NULL;
 }
 
 /* ---- a mechanism's own state ---- */

@@ -82,6 +82,7 @@ struct timing *timing_create(struct hd_device *device)
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
+    config.chip = device->chip ? &device->chip->chip : NULL;
     config.live = t->params->live_state;
     if (config.live)
         t->live = live_create(t);
