@@ -10,8 +10,8 @@
 /* collect.c: for mechanisms. */
 void collect_tell_taken(struct core *core, struct inflight *inflight);
 void collect_tell_ready(struct core *core, struct inflight *inflight);
-/* Asks mechanisms where the operands are. */
-u32 collect_ask(struct core *core, struct inflight *inflight, u64 *wanted);
+/* Asks mechanisms where the operands are, and queues their reads for a collector: its depth. */
+u32 collect_ask(struct core *core, struct inflight *inflight, u32 c);
 /* Serves some reads of a collector; reads that still wait count as conflicts. Returns the new
  * depth. */
 u32 collect_serve(struct core *core, u64 *wanted, u32 depth, u64 served);
@@ -106,7 +106,7 @@ PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, 
     if (core_hooked(core, SEAM_COLLECTING))
         collect_tell_taken(core, inflight);
     if (core_hooked(core, SEAM_PLACES)) {
-        depth = collect_ask(core, inflight, wanted);
+        depth = collect_ask(core, inflight, c);
     } else {
         for (u32 n = 0; n < depth; n++)
             wanted[n] = one_group ? collect_rotated(core, inflight->slot, time->read_banks[n])

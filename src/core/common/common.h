@@ -175,7 +175,7 @@ static inline struct bank_access collect_place(const struct core *core,
                                                const struct inflight *inflight, u32 reg)
 {
     const u32 bank = collect_bank(core, inflight->slot, inflight->group, reg);
-    return (struct bank_access){core_bank_mask(core, bank), (u16)reg, 1};
+    return (struct bank_access){.banks = core_bank_mask(core, bank), .reg = (u16)reg, .cycles = 1};
 }
 /* Banks that are busy with a write of more than one cycle. */
 static inline u64 collect_busy(struct core *core)
