@@ -7,6 +7,9 @@
  *     touch.c   when the golden run read and wrote memory for the last time
  *     follow.c  a process with a fault: from the flip until its fate is known
  *     spawn.c   processes: of the golden run, which fork those of faults
+ *     program.c programs that launch kernels themselves: joining, returning into them, their ends
+ *     site.c    folders, descriptors and mappings of such programs
+ *     judge.c   files of such programs, compared
  *     tally.c   counts, intervals, JSON
  *     inject.c  the public functions (heddle/inject.h)
  *
@@ -15,8 +18,9 @@
  *      writes its own verdict, the golden run's process everything else, before any fault runs.
  *  J2  A verdict depends on the fault and the golden run only: not on other faults, their order or
  *      the number of processes at a time.
- *  J3  Processes of a campaign end by _exit() and die with their parent; they write to no file
- *      that the caller has open.
+ *  J3  Processes of a campaign die with their parent; they write to no file that the caller, or the
+ *      process they were forked from, has open. Those that do not return into a program end by
+ *      _exit().
  */
 #ifndef FAULT_CAMPAIGN_H
 #define FAULT_CAMPAIGN_H
@@ -70,6 +74,11 @@ struct fault_verdict {
     u8 effect;  /* enum hd_effect */
     u8 decided; /* enum decided */
     bool audited, disagrees, crashed;
+    u8 claim;      /* of a program's fault that is audited: what was decided, enum decided, */
+    u8 claimed;    /* and the effect */
+    bool same_end; /* of a program: the state at the end of the last launch is right */
+    _Atomic(u8) returned; /* the process has returned into its program, and parted from others */
+    u32 launches;         /* of a program, so far */
     u64 cycles, wrong, first;
     f64 error;
     char output[48], detail[32], explanation[160];
@@ -89,13 +98,17 @@ struct ledger {
     atomic_ullong done;
     /* of the golden run: */
     bool golden, failed;
-    char message[512]; /* why it failed */
-    u64 every;         /* cycles between samples, about */
+    char message[512];     /* why it failed */
+    bool joined, threaded; /* a program: it has opened the device; it has other threads */
+    i32 status;            /* of a program: of waitpid */
+    u64 cpu_ms;            /* of a program: its processor time */
+    u64 from, to;          /* of a program: ids of faults that run now */
+    u64 every;             /* cycles between samples, about */
     u32 sample_count, launch_count;
     u64 cycles; /* of all launches */
     struct golden_sample samples[MOST_SAMPLES];
     struct golden_sample ends[MOST_LAUNCHES]; /* of launches; `cycle` is their number of cycles */
-    struct fault_verdict verdicts[];          /* by id */
+    struct fault_verdict verdicts[];          /* by id; of a program, faults come after them */
 };
 
 /* A piece of device memory, and what the golden run does with it. Shared by all processes. */
@@ -138,6 +151,7 @@ struct follow {
     bool matched;  /* at the last one: to be confirmed */
     bool same_end; /* the state at the end of the last launch is the golden run's */
     u64 cycles;    /* of launches that have ended */
+    bool armed;    /* the strikes were given to the timing model */
     bool of_core;  /* the bit is in a core: what is wrong in memory was stored */
     struct fault_verdict verdict;
     struct fault_verdict claim; /* of an audited fault: what was decided */
@@ -160,6 +174,11 @@ struct hd_inject {
     int outputs; /* file without a name: those of the golden run, one after the other */
     const u8 *golden_outputs; /* mapped */
     size_t golden_bytes, at;  /* at: of the next output */
+
+    const char *folder;      /* of a program; NULL: none */
+    bool joined;             /* this is a process of the program */
+    const char *place, *own; /* of this process: the folder "work", or that of its fault */
+    int end;                 /* of a fault's process: its pipe */
 
     /* of this process */
     enum role role;
@@ -225,10 +244,51 @@ void follow_output(struct hd_inject *inject, const char *name, const void *data,
 _Noreturn void follow_end(struct hd_inject *inject, const struct hd_result *result);
 
 /* spawn.c */
+/* Ids in the order of their moments. */
+u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to);
+/* Waits until at most `most` faults run; or, with `launch_ended`, until all have returned into their
+ * programs. */
+void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended);
+/* Waits for a process, and tells the caller of progress. */
+void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
+                  const struct fault_process *process, u64 total);
+void spawn_fail(struct hd_inject *inject, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment);
 /* Runs the program in a process of its own, as the golden run or with faults [from, to). */
 bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum role role,
                u64 from, u64 to, struct error *error);
+
+/* The next fault's turn has come, in processes of programs that run one fault from the beginning. */
+void follow_arm(struct hd_inject *inject);
+/* What a launch's outcome means; false: nothing, it was done. */
+bool follow_outcome(struct fault_verdict *verdict, const struct hd_result *result);
+/* The fault's own end is known here; does not return. */
+_Noreturn void follow_conclude(struct hd_inject *inject, enum hd_effect effect);
+/* Counts words that differ. */
+void compare_words(const struct hd_inject *inject, struct fault_verdict *verdict, const char *name,
+                   const u8 *data, const u8 *golden, size_t bytes);
+
+/* program.c */
+bool program_share(struct hd_inject *inject, struct error *error);
+/* In the program's process: opens what the caller shares. */
+bool program_join(struct hd_inject *inject, struct error *error);
+/* Runs the program once: without faults, or faults [from, to). */
+bool program_run_golden(struct hd_inject *inject, const struct hd_inject_host *host,
+                        struct error *error);
+bool program_run_faults(struct hd_inject *inject, const struct hd_inject_host *host, u64 from,
+                        u64 to, struct error *error);
+/* A launch of a fault's process has ended: the program goes on, in its own folder. */
+void program_return(struct hd_inject *inject);
+/* In the program's process, about to fork: whether it can. */
+bool program_can_fork(struct hd_inject *inject);
+/* A fault's process has ended, and its fate is not known. */
+void program_judge(struct hd_inject *inject, u64 id, int status);
+/* Faults of a program as all processes see them. */
+struct injection *program_faults(const struct hd_inject *inject);
+
+/* judge.c: compares a place with the golden one; true: files differ, and *verdict tells where. */
+bool judge_files(const struct hd_inject *inject, const char *place, struct fault_verdict *verdict);
 
 /* tally.c */
 u64 tally_failures(const struct hd_inject *inject, u64 *total);
