@@ -189,6 +189,8 @@ struct hd_inject {
     fs now;           /* start of the window */
     const u64 *order; /* ids of this round by launch and cycle */
     u64 order_count, next;
+    VEC(struct strike) due; /* of the runner: first bits of faults whose moment has come, */
+    VEC(u64) due_ids;       /* and their ids */
     struct fault_process *workers;
     u32 worker_count;
     struct follow follow;
@@ -238,6 +240,10 @@ void touch_replace(struct hd_inject *inject, bool right);
 
 /* follow.c */
 void follow_begin_fault(struct hd_inject *inject, u64 id);
+/* Whether a fault that is decided early runs to the end all the same. */
+bool follow_audits(const struct hd_inject *inject, u64 id);
+/* Its bits, for the timing model. */
+struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit);
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment);
 void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
 /* The program has ended. Does not return. */
@@ -254,6 +260,8 @@ void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
                   const struct fault_process *process, u64 total);
 void spawn_fail(struct hd_inject *inject, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Called by the timing model in the cycle of a fault (live_ask_fn). */
+bool spawn_ask(void *user, struct strike *strike);
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment);
 /* Runs the program in a process of its own, as the golden run or with faults [from, to). */
 bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum role role,

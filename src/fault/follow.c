@@ -44,27 +44,36 @@ static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
     _exit(0);
 }
 
+bool follow_audits(const struct hd_inject *inject, u64 id)
+{
+    struct rng rng;
+    rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
+    return rng_unit(&rng) < inject->plan.audit;
+}
+
+struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
+{
+    const struct injection *fault = &inject->faults[id];
+    const struct fault_target *target = &inject->targets.data[fault->target];
+    return (struct strike){.element = target->name,
+                           .owner = fault->owner,
+                           .bit = fault->entry * target->row->bits + fault->bit + bit,
+                           .cycle = fault->cycle};
+}
+
 void follow_begin_fault(struct hd_inject *inject, u64 id)
 {
     const struct injection *fault = &inject->faults[id];
     const struct fault_target *target = &inject->targets.data[fault->target];
     struct follow *follow = &inject->follow;
-    struct rng rng;
-    rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
     *follow = (struct follow){.id = id,
-                              .audit = rng_unit(&rng) < inject->plan.audit,
+                              .audit = follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
     for (u32 i = 0; i < MOST_PATTERN; i++)
         if (fault->pattern >> i & 1)
-            follow->strikes[follow->strike_count++] = (struct strike){
-                .element = target->name,
-                .owner = fault->owner,
-                .bit = fault->entry * target->row->bits + fault->bit + i,
-                .cycle = fault->cycle,
-            };
+            follow->strikes[follow->strike_count++] = follow_strike(inject, id, i);
     for (u32 i = 0; i < inject->launch; i++)
         follow->cycles += inject->ledger->ends[i].cycle;
-    follow_arm(inject);
 }
 
 void follow_arm(struct hd_inject *inject)

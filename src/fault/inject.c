@@ -182,6 +182,8 @@ void hd_inject_destroy(struct hd_inject *inject)
         free(inject->faults);
     free(inject->workers);
     vec_free(&inject->targets);
+    vec_free(&inject->due);
+    vec_free(&inject->due_ids);
     arena_destroy(inject->arena);
     free(inject);
 }
@@ -258,10 +260,12 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
     }
     touch_create(inject);
     timing_watch_moments(inject->device->timing, at_moment, inject);
+    timing_watch_strikes(inject->device->timing, spawn_ask, inject);
     const bool ok =
         spawn_run(inject, host, ROLE_GOLDEN, 0, 0, &inner) &&
         (inject->stopped || (golden_map(inject, &inner) && run_faults(inject, host, &inner)));
     timing_watch_moments(inject->device->timing, NULL, NULL);
+    timing_watch_strikes(inject->device->timing, NULL, NULL);
     return ok || api_fail(error, &inner);
 }
 
@@ -339,6 +343,7 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
         draw_model(inject, &inner) && draw_targets(inject, &inner) &&
         program_join(inject, &inner) && take_role(inject, colon + 1, &inner)) {
         timing_watch_moments(device->timing, at_moment, inject);
+        timing_watch_strikes(device->timing, spawn_ask, inject);
         return inject;
     }
     hd_inject_destroy(inject);

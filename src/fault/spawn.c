@@ -92,6 +92,9 @@ static bool spawn_fault(struct hd_inject *inject, u64 id)
         inject->end = process.pipe;
         inject->worker_count = 0;
         follow_begin_fault(inject, id);
+        inject->follow.armed = true;
+        timing_strike_now(inject->device->timing, inject->follow.strikes,
+                          inject->follow.strike_count);
         return true;
     }
     process.id = id;
@@ -99,16 +102,25 @@ static bool spawn_fault(struct hd_inject *inject, u64 id)
     return false;
 }
 
+static void settle(struct hd_inject *inject, u64 id, enum decided decided)
+{
+    inject->ledger->verdicts[id] =
+        (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = (u8)decided};
+    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+}
+
 /* Faults of a launch that has ended before their cycle: nothing is there to be flipped. */
 static void skip_late(struct hd_inject *inject)
 {
+    for (u32 i = 0; i < inject->due.count; i++)
+        if (!inject->due.data[i].done)
+            settle(inject, inject->due_ids.data[i], DECIDED_LATE);
+    inject->due.count = inject->due_ids.count = 0;
     for (; inject->next < inject->order_count; inject->next++) {
         const u64 id = inject->order[inject->next];
         if (inject->faults[id].launch > inject->launch)
             return;
-        inject->ledger->verdicts[id] =
-            (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = DECIDED_LATE};
-        atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+        settle(inject, id, DECIDED_LATE);
     }
 }
 
@@ -130,6 +142,48 @@ static void check_repeats(struct hd_inject *inject, u64 cycles)
                            "cycles in its second run");
 }
 
+/* Gives faults of the next window to the timing model, and those of earlier ones whose cores have not
+ * ticked since. */
+static void list_due(struct hd_inject *inject, fs end)
+{
+    u32 kept = 0;
+    for (u32 i = 0; i < inject->due.count; i++)
+        if (!inject->due.data[i].done) {
+            inject->due.data[kept] = inject->due.data[i];
+            inject->due_ids.data[kept++] = inject->due_ids.data[i];
+        }
+    bool more = kept != inject->due.count;
+    inject->due.count = inject->due_ids.count = kept;
+    while (inject->next < inject->order_count) {
+        const u64 id = inject->order[inject->next];
+        const struct strike strike =
+            follow_strike(inject, id, (u32)__builtin_ctzll(inject->faults[id].pattern));
+        if (inject->faults[id].launch != inject->launch ||
+            !timing_strike_due(inject->device->timing, &strike, end))
+            break;
+        *vec_push(&inject->due) = strike;
+        *vec_push(&inject->due_ids) = id;
+        inject->next++;
+        more = true;
+    }
+    if (more)
+        timing_strike(inject->device->timing, inject->due.data, inject->due.count);
+}
+
+/* Entries that are not in use are decided here; the others get a process. It flips the bits. */
+bool spawn_ask(void *user, struct strike *strike)
+{
+    struct hd_inject *inject = user;
+    if (inject->role != ROLE_RUNNER)
+        return true;
+    const u64 id = inject->due_ids.data[strike - inject->due.data];
+    if (!timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
+        settle(inject, id, DECIDED_UNUSED);
+    else if (!inject->joined || program_can_fork(inject))
+        spawn_fault(inject, id);
+    return false;
+}
+
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
 {
     if (stopped(inject))
@@ -142,21 +196,7 @@ void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
             spawn_wait(inject, 0, true);
         return;
     }
-    while (inject->next < inject->order_count) {
-        const u64 id = inject->order[inject->next];
-        const struct injection *fault = &inject->faults[id];
-        const struct strike strike = {.element = inject->targets.data[fault->target].name,
-                                      .owner = fault->owner,
-                                      .cycle = fault->cycle};
-        if (fault->launch != inject->launch ||
-            !timing_strike_due(inject->device->timing, &strike, moment->end))
-            return;
-        if (inject->joined && !program_can_fork(inject))
-            return;
-        inject->next++;
-        if (spawn_fault(inject, id))
-            return;
-    }
+    list_due(inject, moment->end);
 }
 
 /* ---- whole runs ---- */
