@@ -79,6 +79,8 @@ struct fault_verdict {
     bool same_end; /* of a program: the state at the end of the last launch is right */
     _Atomic(u8) returned; /* the process has returned into its program, and parted from others */
     u32 launches;         /* of a program, so far */
+    u32 parked; /* of a program: words that are wrong until the end of the launch; 0: it goes on */
+    bool woken; /* it was parked */
     u64 cycles, wrong, first;
     f64 error;
     char output[48], detail[32], explanation[160];
@@ -103,6 +105,7 @@ struct ledger {
     i32 status;            /* of a program: of waitpid */
     u64 cpu_ms;            /* of a program: its processor time */
     u64 from, to;          /* of a program: ids of faults that run now */
+    bool reallocates;      /* of a program: it allocates or frees memory between launches */
     u64 every;             /* cycles between samples, about */
     u32 sample_count, launch_count;
     u64 cycles; /* of all launches */
@@ -177,6 +180,7 @@ struct hd_inject {
 
     const char *folder;      /* of a program; NULL: none */
     bool joined;             /* this is a process of the program */
+    bool looked;             /* of a program: at the memory of this launch */
     const char *place, *own; /* of this process: the folder "work", or that of its fault */
     int end;                 /* of a fault's process: its pipe */
 
@@ -227,6 +231,8 @@ struct golden_sample sample_take(const struct hd_inject *inject, const struct li
 
 /* touch.c: where memory has content (mem/content.h); otherwise `touched` stays empty. */
 void touch_create(struct hd_inject *inject);
+/* Whether the device's allocations are still those of touch_create(). */
+bool touch_is_current(const struct hd_inject *inject);
 void touch_destroy(struct hd_inject *inject);
 /* Records accesses from now on. */
 void touch_record(struct hd_inject *inject);
@@ -258,6 +264,8 @@ void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended);
 /* Waits for a process, and tells the caller of progress. */
 void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
                   const struct fault_process *process, u64 total);
+/* Forks the process of a fault; true in the child. */
+bool spawn_again(struct hd_inject *inject, u64 id);
 void spawn_fail(struct hd_inject *inject, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Called by the timing model in the cycle of a fault (live_ask_fn). */
@@ -276,6 +284,10 @@ _Noreturn void follow_conclude(struct hd_inject *inject, enum hd_effect effect);
 /* Counts words that differ. */
 void compare_words(const struct hd_inject *inject, struct fault_verdict *verdict, const char *name,
                    const u8 *data, const u8 *golden, size_t bytes);
+
+/* Only words in memory differ, which the launch does not touch any more: the process ends, and another
+ * one begins at the end of the launch with these words. False: it must go on. */
+bool program_park(struct hd_inject *inject);
 
 /* program.c */
 bool program_share(struct hd_inject *inject, struct error *error);

@@ -27,7 +27,7 @@ enum {
 static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
                                enum decided decided)
 {
-    const u8 returned = inject->ledger->verdicts[inject->follow.id].returned;
+    const struct fault_verdict *before = &inject->ledger->verdicts[inject->follow.id];
     struct fault_verdict *verdict = &inject->follow.verdict;
     const struct fault_verdict *claim = &inject->follow.claim;
     const bool audited = claim->decided != DECIDED_NOT;
@@ -39,7 +39,8 @@ static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
     else
         verdict->disagrees = audited;
     verdict->audited = audited;
-    verdict->returned = returned;
+    verdict->returned = before->returned;
+    verdict->woken = before->woken;
     inject->ledger->verdicts[inject->follow.id] = *verdict;
     _exit(0);
 }
@@ -178,7 +179,10 @@ static void compare(struct hd_inject *inject, const struct live_moment *moment)
         return;
     }
     if (written && follow->matched) {
-        decide_written(inject);
+        if (!inject->joined)
+            decide_written(inject);
+        else if (!follow->audit)
+            program_park(inject);
         return;
     }
     follow->matched = same || written;

@@ -190,16 +190,34 @@ void hd_inject_destroy(struct hd_inject *inject)
 
 /* ---- running ---- */
 
+/* In a process of a program, in the first moment of each launch: the memory that launches touch. */
+static void look_at_memory(struct hd_inject *inject)
+{
+    inject->looked = true;
+    if (inject->launch == 0 && !inject->ledger->reallocates) {
+        touch_create(inject);
+        if (inject->role == ROLE_GOLDEN)
+            touch_record(inject);
+    }
+    if (inject->role == ROLE_GOLDEN && !touch_is_current(inject))
+        inject->ledger->reallocates = true;
+    if (inject->ledger->reallocates)
+        inject->touched.count = 0;
+}
+
 /* Called by the timing model, in processes of the campaign. */
 static void at_moment(void *user, const struct live_moment *moment)
 {
     struct hd_inject *inject = user;
+    if (inject->joined && !inject->looked && !moment->ended)
+        look_at_memory(inject);
     if (inject->role == ROLE_GOLDEN)
         golden_moment(inject, moment);
     else if (inject->role == ROLE_FAULT)
         follow_moment(inject, moment);
     else
         spawn_moment(inject, moment);
+    inject->looked &= !moment->ended;
 }
 
 void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,

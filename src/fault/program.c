@@ -21,6 +21,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -406,15 +407,91 @@ void program_return(struct hd_inject *inject)
     verdict->returned = true;
 }
 
+/* ---- parking ---- */
+
+/* The file of a parked fault's words. */
+static char *words_path(const struct hd_inject *inject, u64 id)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%" PRIu64 ".words", id);
+    return path_in(inject, name);
+}
+
+bool program_park(struct hd_inject *inject)
+{
+    struct fault_verdict *verdict = &inject->ledger->verdicts[inject->follow.id];
+    char *path = words_path(inject, inject->follow.id);
+    FILE *file = verdict->returned ? NULL : fopen(path, "wbe");
+    bool ok = file && fwrite(inject->wrong.data, sizeof *inject->wrong.data, inject->wrong.count,
+                             file) == inject->wrong.count;
+    if (file && fclose(file) != 0)
+        ok = false;
+    if (!ok)
+        unlink(path);
+    free(path);
+    if (!ok)
+        return false;
+    verdict->parked = inject->wrong.count;
+    _exit(0);
+}
+
+/* In the new process: the words are wrong now. */
+static void unpark(struct hd_inject *inject)
+{
+    struct follow *follow = &inject->follow;
+    struct fault_verdict *verdict = &inject->ledger->verdicts[follow->id];
+    char *path = words_path(inject, follow->id);
+    struct error error = {0};
+    struct wrong_word word;
+    FILE *file = fopen(path, "rbe");
+    for (u32 i = 0; i < verdict->parked; i++)
+        if (!file || fread(&word, sizeof word, 1, file) != 1 ||
+            !memory_write(inject->device->memory, word.address, word.wrong, sizeof word.wrong,
+                          &error)) {
+            spawn_fail(inject, "cannot read the words of a fault: %s", strerror(errno));
+            _exit(1);
+        }
+    fclose(file);
+    unlink(path);
+    free(path);
+    verdict->parked = 0;
+    verdict->woken = true;
+    follow->armed = follow->struck = true;
+    follow->same_end = false;
+    program_return(inject);
+}
+
+/* The launch has ended: faults that are parked go on. True in a process of one. */
+static bool wake_parked(struct hd_inject *inject)
+{
+    for (u64 i = 0; i < inject->order_count; i++) {
+        const u64 id = inject->order[i];
+        if (!inject->ledger->verdicts[id].parked)
+            continue;
+        if (spawn_again(inject, id)) {
+            unpark(inject);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool hd_inject_launched(struct hd_inject *inject, const struct hd_result *result)
 {
     struct fault_verdict *verdict = &inject->follow.verdict;
     if (inject->role == ROLE_GOLDEN) {
         inject->ledger->launch_count = inject->launch;
+        touch_finish(inject);
         if (inject->launch > MOST_LAUNCHES)
             spawn_fail(inject, "the program has too many launches");
         else if (result && result->outcome != HD_DONE)
             spawn_fail(inject, "%s", result->explanation);
+    }
+    if (inject->role == ROLE_RUNNER) {
+        if (wake_parked(inject))
+            return true;
+        spawn_wait(inject, 0, true); /* as in spawn_moment */
+        return false;
     }
     if (inject->role != ROLE_FAULT || (!inject->follow.struck && !inject->follow.armed))
         return inject->role == ROLE_FAULT;
@@ -486,7 +563,9 @@ void program_judge(struct hd_inject *inject, u64 id, int status)
     const enum hd_effect effect = effect_of_end(inject, place, status, verdict);
     verdict->audited = verdict->claim != DECIDED_NOT;
     verdict->disagrees = verdict->audited && effect != (enum hd_effect)verdict->claimed;
-    verdict->decided = verdict->audited ? verdict->claim : DECIDED_END;
+    verdict->decided = verdict->audited ? verdict->claim
+                       : verdict->woken ? DECIDED_WRITTEN
+                                        : DECIDED_END;
     if (verdict->audited && !verdict->disagrees)
         verdict->cycles = 0; /* an audit is not to be seen (J2) */
     verdict->effect = (u8)effect;

@@ -31,6 +31,8 @@ static void take_verdict(struct hd_inject *inject, u32 which)
     struct fault_verdict *verdict = &inject->ledger->verdicts[process.id];
     const int status = process_reap(&process);
     inject->workers[which] = inject->workers[--inject->worker_count];
+    if (verdict->parked)
+        return; /* another process goes on */
     if (verdict->returned && verdict->effect == HD_EFFECT_NONE)
         program_judge(inject, process.id, status);
     else if (status || verdict->effect == HD_EFFECT_NONE)
@@ -74,7 +76,7 @@ void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended)
 }
 
 /* Forks the process of a fault; returns true in the child. */
-static bool spawn_fault(struct hd_inject *inject, u64 id)
+bool spawn_again(struct hd_inject *inject, u64 id)
 {
     struct fault_process process;
     spawn_wait(inject, inject->plan.jobs - 1, false);
@@ -92,9 +94,6 @@ static bool spawn_fault(struct hd_inject *inject, u64 id)
         inject->end = process.pipe;
         inject->worker_count = 0;
         follow_begin_fault(inject, id);
-        inject->follow.armed = true;
-        timing_strike_now(inject->device->timing, inject->follow.strikes,
-                          inject->follow.strike_count);
         return true;
     }
     process.id = id;
@@ -179,8 +178,11 @@ bool spawn_ask(void *user, struct strike *strike)
     const u64 id = inject->due_ids.data[strike - inject->due.data];
     if (!timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
         settle(inject, id, DECIDED_UNUSED);
-    else if (!inject->joined || program_can_fork(inject))
-        spawn_fault(inject, id);
+    else if ((!inject->joined || program_can_fork(inject)) && spawn_again(inject, id)) {
+        inject->follow.armed = true;
+        timing_strike_now(inject->device->timing, inject->follow.strikes,
+                          inject->follow.strike_count);
+    }
     return false;
 }
 
