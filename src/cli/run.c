@@ -438,12 +438,11 @@ static bool apply_order_and_threads(struct run_command *run)
     return true;
 }
 
-bool run_prepare(struct run_command *run)
+/* Opens the device that the options ask for, on a machine. */
+static bool open_device(struct run_command *run, const char *machine)
 {
     struct hd_error error = {0};
-    if (!read_programs(run))
-        return false;
-    run->config = open_config(run->command, run->line, choose_machine(run));
+    run->config = open_config(run->command, run->line, machine);
     if (!run->config || !apply_limits(run) || !apply_chip(run))
         return false;
     if (run->live)
@@ -458,6 +457,13 @@ bool run_prepare(struct run_command *run)
         return false;
     if (!run->request.quiet)
         note_idle(run);
+    return true;
+}
+
+bool run_prepare(struct run_command *run)
+{
+    if (!read_programs(run) || !open_device(run, choose_machine(run)))
+        return false;
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -487,23 +493,7 @@ static int launch_and_write(struct run_command *run, f64 start)
 
 bool run_open(struct run_command *run)
 {
-    struct hd_error error = {0};
-    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
-    if (!run->config || !apply_limits(run) || !apply_chip(run))
-        return false;
-    if (run->live)
-        hd_config_set(run->config, "timing.live_state=true", NULL);
-    record_mechanisms(run);
-    run->device = hd_device_open(run->config, &error);
-    if (!run->device) {
-        report(run->command, &error);
-        return false;
-    }
-    if (!apply_order_and_threads(run))
-        return false;
-    if (!run->request.quiet)
-        note_idle(run);
-    return true;
+    return open_device(run, option_value(run->line, "--machine"));
 }
 
 /* Prints what the options ask for on standard error. */
