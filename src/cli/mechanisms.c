@@ -244,6 +244,8 @@ static void explain(const json_t *row, const char *name)
     print_words(row, "seams", "Seams");
     if (json_is_true(json_object_get(row, "random")))
         printf("\nUses random numbers: results depend on --seed.\n");
+    if (json_is_true(json_object_get(row, "chip")))
+        printf("\nNeeds a chip: --chip FILE.db:NUMBER.\n");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
     print_words(row, "conflicts", "Cannot be combined with");
     print_example(arena, row, name);

@@ -48,6 +48,14 @@ bool core_place_lanes(struct core *core, u32 slot, u32 reg, lane_set lanes, u32 
     return place(core, slot, reg, lanes, row, false);
 }
 
+u32 core_home_rows(const struct core *core, u32 slot, u32 *count)
+{
+    const struct register_file *file = core->registers;
+    const u32 first = core->slots[slot].warp->frame * file->layout.rows;
+    *count = file->layout.rows;
+    return first < file->declared ? first : first + file->added;
+}
+
 lane_set core_row_lanes(const struct core *core, u32 row)
 {
     const struct register_file *file = core->registers;

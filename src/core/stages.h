@@ -152,6 +152,18 @@ struct collector {
     u16 ticket; /* of a memory access: its position in the order of its group, modulo 65536 */
 };
 
+/* Reads of a collector that mechanisms have made wait for others (bank_access.then). */
+enum {
+    LATER = 16 /* registers */
+};
+struct later_reads {
+    u32 count;
+    struct {
+        u64 first; /* banks that have not been read yet, */
+        u64 then;  /* and those that are asked for after them */
+    } at[LATER];
+};
+
 /* Collectors of one kind and group, which take turns. */
 struct turn {
     u64 collectors;
@@ -257,7 +269,8 @@ struct collect_stage {
     u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
     u32 reading_count;
     u64 wanted[CORE_COLLECTORS][BANK_STEPS]; /* [n]: banks with more than n remaining reads */
-    u64 banks_written;                       /* in this cycle */
+    struct later_reads later[CORE_COLLECTORS];
+    u64 banks_written; /* in this cycle */
     u32 banks_per_group;
     u64 group_banks; /* banks of the first group */
     /* For mechanisms that change `places`: */
