@@ -78,10 +78,10 @@ static const struct mechanism probe_mechanism = {
     .retired = turn,
 };
 
-extern const struct mechanism avf_mechanism;
+extern const struct mechanism avf_mechanism, register_ecc_mechanism;
 
-static const struct mechanism *const watched[] = {&avf_mechanism, &less_mechanism, &probe_mechanism,
-                                                  NULL};
+static const struct mechanism *const watched[] = {&avf_mechanism, &less_mechanism,
+                                                  &register_ecc_mechanism, &probe_mechanism, NULL};
 
 /* ---- small programs ---- */
 
@@ -590,6 +590,56 @@ static void parts_add_up(void **state)
     }
 }
 
+/* ---- what it is compared with ---- */
+
+static void expect_ecc(const struct counts *counts, const char *name, u64 value)
+{
+    char full[64];
+    snprintf(full, sizeof full, "register_ecc.%s", name);
+    if (count_of(counts, full) != value)
+        fail_msg("%s is %llu, not %llu", full, (unsigned long long)count_of(counts, full),
+                 (unsigned long long)value);
+}
+
+static void all_registers_have_check_bits(void **state)
+{
+    struct counts plain_run = run(SHORT_AND_LONG, 2, 7, WITH("avf", "ptx.life_limit=1"));
+    struct counts c = run(SHORT_AND_LONG, 2, 7, WITH("avf", "register_ecc", "ptx.life_limit=1"));
+    expect_ecc(&c, "writes", 2 * 4);
+    expect_ecc(&c, "reads", 2 * (1 + 2 + 2)); /* pairs once */
+    expect_ecc(&c, "write_lanes", 64 * 4);
+    expect_ecc(&c, "read_lanes", 64 * 5);
+    expect_ecc(&c, "searches", 0);
+    assert_int_equal(ace(&c, "vulnerable"), 0);
+    assert_int_equal(ace(&c, "ace"), ace(&plain_run, "ace"));
+    assert_int_equal(count_of(&c, "timing.cycles"), count_of(&plain_run, "timing.cycles"));
+    drop(&plain_run);
+    drop(&c);
+}
+
+/* Shield: the address is long-lived, two registers of two warps. */
+static void a_table_has_the_long_lived(void **state)
+{
+    struct counts c = run(SHORT_AND_LONG, 2, 7,
+                          WITH("avf", "register_ecc:mode=table,limit=1", "ptx.life_limit=1"));
+    expect_ecc(&c, "inserted", 2 * 2);
+    expect_ecc(&c, "refused", 0);
+    expect_ecc(&c, "freed", 2 * 2);
+    expect_ecc(&c, "writes", 2 * 2);
+    expect_ecc(&c, "reads", 2 * 2);
+    expect_ecc(&c, "searches", 2 * (5 + 4));
+    const u64 safe = ace(&c, "safe");
+    assert_true(safe > 0 && ace(&c, "vulnerable") > 0);
+    drop(&c);
+    c = run(SHORT_AND_LONG, 2, 7,
+            WITH("avf", "register_ecc:mode=table,limit=1,entries=3", "ptx.life_limit=1"));
+    expect_ecc(&c, "inserted", 3);
+    expect_ecc(&c, "refused", 1);
+    expect_ecc(&c, "freed", 3);
+    assert_true(ace(&c, "safe") < safe);
+    drop(&c);
+}
+
 /* ---- kernels ---- */
 
 static const struct kernel_row {
@@ -759,6 +809,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(energy_is_that_of_the_table),
         cmocka_unit_test(stt_is_safe),
         cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(all_registers_have_check_bits),
+        cmocka_unit_test(a_table_has_the_long_lived),
         cmocka_unit_test(other_sizes_follow_the_model),
         cmocka_unit_test(results_do_not_change),
         cmocka_unit_test(directions_are_right),
