@@ -39,6 +39,8 @@ void avf_count_vector(struct avf *a, const struct ended *ended, u32 writer, u32 
     struct avf_stats *s = a->stats;
     const u32 life = ended->last - number, i = life_class(life);
     s->vector_ace += ended->ace;
+    s->vector_safe += ended->safe;
+    s->vector_vulnerable += ended->ace - ended->safe;
     if (written) {
         s->values++;
         *(ended->was_read ? &a->lives[i] : &s->values_unread) += 1;
@@ -121,6 +123,12 @@ static void count_capacity(struct avf *a, u64 cycles)
 
 /* ---- passes ---- */
 
+/* Warps take the lowest free slots. */
+static u32 slots_of(const struct core *core)
+{
+    return MIN(core_config(core)->core->warps, (u32)CORE_WARPS);
+}
+
 static void reset_slots(struct avf *a, u64 slots, bool dead)
 {
     for (; slots; slots &= slots - 1) {
@@ -163,6 +171,23 @@ static void mark(struct avf *a, u32 cycle)
     set_accounting(a, true);
 }
 
+/* Registers that became safe here, or were safe until here. */
+static void turn(struct avf *a, const struct avf_entry *e)
+{
+    for (u32 r = 0; r < a->registers; r++)
+        if (a->pool[e->values + r / 32] >> r % 32 & 1)
+            tracked_turn(&a->vectors, e->slot * a->registers + r, avf_cycles(a, e->issued));
+}
+
+/* The end of the log: which registers are safe now. */
+static void take_safe(struct avf *a)
+{
+    for (u32 i = 0; i < slots_of(a->core) * a->registers; i++) {
+        const u32 slot = i / a->registers, reg = i % a->registers;
+        a->vectors.rows[i].safe = a->safe[slot * a->safe_words + reg / 64] >> reg % 64 & 1;
+    }
+}
+
 static void back(struct avf *a, const struct avf_entry *e)
 {
     switch (e->kind) {
@@ -177,18 +202,15 @@ static void back(struct avf *a, const struct avf_entry *e)
         reset_slots(a, e->active, true); /* warps that have ended before their block */
         a->block_alive &= ~bit(e->place);
         break;
+    case ENTRY_COVER:
+        turn(a, e);
+        break;
     default:
         a->alive |= e->lanes;
         a->block_alive |= bit(e->place);
         reset_slots(a, e->lanes, true);
         reset_blocks(a, bit(e->place), true);
     }
-}
-
-/* Warps take the lowest free slots. */
-static u32 slots_of(const struct core *core)
-{
-    return MIN(core_config(core)->core->warps, (u32)CORE_WARPS);
 }
 
 /* The rest of the log begins with what was written before it. */
@@ -210,6 +232,7 @@ static void pass(struct avf *a, u32 count, u32 until)
     a->alive = a->resident;
     a->block_alive = a->blocks;
     set_accounting(a, false);
+    take_safe(a);
     reset_slots(a, a->resident, false);
     reset_blocks(a, a->blocks, false);
     for (u32 i = a->count; i > count; i--)
@@ -332,6 +355,22 @@ static void block(void *state, struct core *core, u32 place, bool started)
     e->lanes = a->block_slots[place];
 }
 
+static void covered(void *state, struct core *core, u32 slot, const u64 *registers)
+{
+    struct avf *a = state;
+    if (!log_has_room(a))
+        pass_older(a);
+    struct avf_entry *e = log_add(a, ENTRY_COVER);
+    u64 *safe = &a->safe[slot * a->safe_words];
+    e->slot = (u8)slot;
+    for (u32 w = 0; w < a->safe_words; w++) {
+        const u64 changed = safe[w] ^ registers[w];
+        a->pool[a->pool_used++] = (u32)changed;
+        a->pool[a->pool_used++] = (u32)(changed >> 32);
+        safe[w] = registers[w];
+    }
+}
+
 static void settle(void *state, struct core *core, fs now)
 {
     struct avf *a = state;
@@ -351,7 +390,9 @@ static void free_launch(struct avf *a)
     EACH_TRACKED(t, a)
     tracked_destroy(t);
     free(a->plan);
+    free(a->safe);
     a->plan = NULL;
+    a->safe = NULL;
 }
 
 static void begin(struct avf *a, struct core *core)
@@ -368,6 +409,8 @@ static void begin(struct avf *a, struct core *core)
     a->registers = exec->register_rows;
     a->scalars = a->exec_masks ? SCALAR_COUNT : exec->masks * a->chunks;
     a->shared_words = (exec->shared_bytes + 3) / 4;
+    a->safe_words = a->registers / 64 + 1;
+    a->safe = checked(calloc((size_t)warps * a->safe_words, sizeof *a->safe));
     a->plan = checked(calloc(program->inst_count, sizeof *a->plan));
     for (u32 i = 0; i < program->inst_count; i++)
         flow_plan(a, i);
@@ -515,6 +558,7 @@ const struct mechanism avf_mechanism = {
     .destroy = destroy,
     .launch = launch,
     .block = block,
+    .covered = covered,
     .issued = issued,
     .fetched = front_fetched,
     .collecting = collecting,

@@ -46,6 +46,7 @@ enum entry_kind {
     ENTRY_START, /* a block takes its place: `lanes` are the slots of its warps, `active` those of
                   * them that had been given to another block, which is still here */
     ENTRY_END,   /* it leaves, with the slots that it still has */
+    ENTRY_COVER, /* registers of the slot become safe, or are not any more: a set in the pool */
 };
 
 struct avf_entry {
@@ -92,6 +93,10 @@ struct tracked_row {
     u32 writer, writer_number;
     u32 next_writer, next_number;
     bool next_known;
+    /* Registers: a mechanism keeps it safe, at this point of the log. The ACE time between points at
+     * which this changed is split off: all of it, and the part in which the row was safe. */
+    bool safe;
+    u64 split, split_safe;
 };
 struct tracked {
     u32 lanes; /* of a row: 1, or a multiple of CELLS */
@@ -106,7 +111,7 @@ struct tracked {
 
 /* ACE bit cycles that a write, or the begin of the log, ends (backwards). */
 struct ended {
-    u64 ace;
+    u64 ace, safe; /* `safe`: the part of it in which the row was safe */
     bool was_read;
     u32 last;
 };
@@ -144,6 +149,8 @@ struct avf {
     u64 resident;                /* slots */
     u64 blocks;                  /* places */
     u64 block_slots[CORE_BLOCKS];
+    u64 *safe; /* by slot: registers that a mechanism keeps safe, `safe_words` words */
+    u32 safe_words;
     u64 settled, counted; /* cycles up to which resident bits, and all bits, are counted */
     /* the log */
     struct avf_entry *entries;
@@ -201,6 +208,8 @@ void tracked_need_each(struct tracked *t, u32 row, lane_set lanes, const u32 *bi
                        u32 cycle);
 /* Lanes of a row are written: before, nothing of what they hold is needed. */
 struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle);
+/* The row becomes safe here, or stops being so (backwards: it was the opposite before). */
+void tracked_turn(struct tracked *t, u32 row, u32 cycle);
 /* The same for some bits of a row of one cell. When others stay needed, the time up to which these
  * were is not known; it is taken as the mean of all. */
 struct ended tracked_write_bits(struct tracked *t, u32 row, u32 bits, u32 cycle);

@@ -31,6 +31,7 @@ void tracked_reset(struct tracked *t, u32 first, u32 count, bool dead, u32 last)
         r->some = r->full = r->unsure = r->live = set;
         r->last = last;
         r->since = 0;
+        r->split = r->split_safe = 0;
         r->even = true;
         r->even_need = ~0u;
         r->even_ends = 0;
@@ -175,6 +176,9 @@ struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle
     struct ended ended = {.was_read = (r->live & lanes) != 0, .last = r->last};
     if (needed && t->counts)
         ended.ace = ace_of(t, row, needed, cycle);
+    ended.safe = r->split_safe + (r->safe ? ended.ace : 0);
+    ended.ace += r->split;
+    r->split = r->split_safe = 0;
     if (needed & r->unsure)
         decide(t, row, needed & r->unsure, cycle);
     count_live(t, r, cycle);
@@ -184,6 +188,21 @@ struct ended tracked_write(struct tracked *t, u32 row, lane_set lanes, u32 cycle
     r->unsure &= ~lanes;
     r->even |= !r->some;
     return ended;
+}
+
+void tracked_turn(struct tracked *t, u32 row, u32 cycle)
+{
+    struct tracked_row *r = &t->rows[row];
+    const u64 ace = t->counts && r->some ? ace_of(t, row, r->some, cycle) : 0;
+    t->undecided +=
+        t->counts && r->unsure & r->some ? ace_of(t, row, r->unsure & r->some, cycle) : 0;
+    r->split += ace;
+    r->split_safe += r->safe ? ace : 0;
+    r->safe = !r->safe;
+    r->even_ends = ones(r->even_need) * cycle;
+    for (lane_set set = r->even ? 0 : r->some; set; set &= set - 1)
+        t->ends[(size_t)row * t->lanes + first_lane(set)] =
+            ones(tracked_bits(t, row, first_lane(set))) * cycle;
 }
 
 struct ended tracked_write_bits(struct tracked *t, u32 row, u32 bits, u32 cycle)

@@ -247,6 +247,10 @@ struct mechanism {
     void (*places)(void *state, struct core *core, const struct inflight *inflight, bool write,
                    struct places *places);
 
+    /* The registers of a slot's warp that bits of are safe from now on have changed
+     * (core_cover). */
+    void (*covered)(void *state, struct core *core, u32 slot, const u64 *registers);
+
     /* ---- dispatch: between windows ---- */
     u32 dispatcher_size; /* size of the dispatcher's state, which begins with struct
                           * mechanism_state; zeroed, and again when a launch begins if the

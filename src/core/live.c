@@ -403,8 +403,9 @@ void live_visit_registers(struct state_walk *walk, const struct state_row *row, 
     const struct core *core = owner;
     const u32 lanes = core ? core->config.core->warp_size : 1;
     const u32 at = (u32)(entry / lanes);
-    const bool used =
-        core && core->exec && core->registers->storage && at < register_file_rows(core->registers);
+    const bool immune = core && at - core->immune.first < core->immune.count;
+    const bool used = core && core->exec && core->registers->storage && !immune &&
+                      at < register_file_rows(core->registers);
     u32 *word = used ? register_file_row(core->registers, at) + entry % lanes : NULL;
     if (walk_entry(walk, used && core_row_lanes(core, at) >> entry % lanes & 1) &&
         walk_words(walk, word, 1))

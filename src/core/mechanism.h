@@ -285,6 +285,16 @@ static inline bool core_place_register(struct core *core, u32 slot, u32 reg, u32
     return core_place_lanes(core, slot, reg, core->all_lanes, row);
 }
 
+/* Says which registers of a slot's warp are safe from now on, by bit: no bit of them flips, or the
+ * flip is corrected. Observers count their vulnerability apart (the covered seam). It holds until it
+ * is said again, also for later warps in this slot: call it for every warp that starts (block). */
+void core_cover(struct core *core, u32 slot, const u64 *registers);
+/* At `create`: rows whose bits particles cannot flip. Fault campaigns find nothing there. */
+static inline void core_set_immune(struct core *core, u32 first, u32 count)
+{
+    core->immune.first = first;
+    core->immune.count = count;
+}
 /* A visitor for storage rows of a mechanism that are rows of the register file, in words of a lane:
  * the first of them is row number `which` (state_visit). Their bits can be flipped. */
 state_visit_fn core_visit_registers;

@@ -87,6 +87,12 @@ u32 core_add_rows(struct core *core, u32 rows)
     return register_file_add(core->registers, rows);
 }
 
+void core_cover(struct core *core, u32 slot, const u64 *registers)
+{
+    EACH_USE(use, &core->hooks, covered)
+        use->mechanism->covered(use->state, core, slot, registers);
+}
+
 void core_visit_registers(struct state_walk *walk, const struct state_row *row, void *owner,
                           u64 entry)
 {

@@ -399,6 +399,9 @@ struct core {
     struct slot *slots; /* CORE_WARPS */
     struct register_file *registers;
     struct {
+        u32 first, count;
+    } immune; /* rows whose bits do not flip */
+    struct {
         u64 permuted; /* slots with a permutation; others run on lanes of the same number */
         u8 physical[CORE_WARPS][MAX_LANES];
     } lanes;

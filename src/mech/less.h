@@ -56,6 +56,7 @@ struct less {
     u32 count[2];         /* registers of a warp, by kind */
     u64 *taken;           /* rows that a warp is about to get, bits, */
     u32 taken_words;      /* and the words of this set */
+    u64 *safe;            /* a set of registers */
     struct less_slot slots[CORE_WARPS];
     struct less_inflight inflight[CORE_INFLIGHT];
     struct less_bus buses[2][MOST_BUSES]; /* result buses; ports of the load/store unit */

@@ -195,9 +195,22 @@ void less_store(struct less *l, u32 slot, u32 reg, lane_set lanes, bool narrow)
 
 /* ---- warps and launches ---- */
 
+/* Particles do not flip cells of STT-RAM. */
+static void cover(struct less *l, u32 slot)
+{
+    memset(l->safe, 0, l->words * sizeof *l->safe);
+    for (u32 r = 0; r < l->registers; r++)
+        if (less_in_stt(l, core_register_row(l->core, slot, r, 0)))
+            l->safe[r / 64] |= bit(r % 64);
+    core_cover(l->core, slot, l->safe);
+}
+
 void less_start(struct less *l, u32 slot)
 {
     struct less_slot *s = &l->slots[slot];
+    if (!core_slot(l->core, slot)->warp->map) /* its rows were refused */
+        return;
+    cover(l, slot);
     memset(s->halved, 0, l->words * sizeof *s->halved);
     if (l->pairs)
         register_keep(core_slot(l->core, slot)->warp, &s->view);
@@ -222,7 +235,8 @@ void less_launch(struct less *l, bool begins)
         return;
     l->registers = core_exec(l->core)->register_rows;
     l->words = l->registers / 64 + 1;
-    u64 *halved = checked(calloc((size_t)CORE_WARPS * l->words, sizeof *halved));
+    u64 *halved = checked(calloc((size_t)(CORE_WARPS + 1) * l->words, sizeof *halved));
+    l->safe = halved + (size_t)CORE_WARPS * l->words;
     for (u32 i = 0; i < CORE_WARPS; i++) {
         struct less_slot *s = &l->slots[i];
         s->less = l;
@@ -238,4 +252,5 @@ void less_create_places(struct less *l, struct core *core)
     l->rows = sizes->registers / sizes->warp_size;
     l->sram = less_sram_of(l->params, l->rows);
     l->pairs = l->params->mode != LESS_LA;
+    core_set_immune(core, l->sram, l->rows - l->sram);
 }

@@ -61,13 +61,27 @@ static void peek(void *state, struct core *core, const struct inflight *inflight
     }
 }
 
+/* With `turn`, after each instruction all registers become safe, or stop being so. */
+static bool probe_turns;
+static void turn(void *state, struct core *core, struct inflight *inflight)
+{
+    static const u64 none[8], all[8] = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull};
+    static u32 times;
+    if (probe_turns)
+        core_cover(core, inflight->slot, ++times % 2 ? all : none);
+}
+
 static const struct mechanism probe_mechanism = {
     MECHANISM_NAMED(probe, "looks at the places of registers"),
     .state_size = sizeof(struct probe),
     .places = peek,
+    .retired = turn,
 };
 
-static const struct mechanism *const watched[] = {&less_mechanism, &probe_mechanism, NULL};
+extern const struct mechanism avf_mechanism, register_ecc_mechanism;
+
+static const struct mechanism *const watched[] = {&avf_mechanism, &less_mechanism,
+                                                  &register_ecc_mechanism, &probe_mechanism, NULL};
 
 /* ---- small programs ---- */
 
@@ -524,6 +538,108 @@ static void other_sizes_follow_the_model(void **state)
     }
 }
 
+/* ---- vulnerability ---- */
+
+static u64 ace(const struct counts *c, const char *which)
+{
+    char name[64];
+    snprintf(name, sizeof name, "avf.vector_%s", which);
+    return count_of(c, name);
+}
+
+/* What is in STT-RAM is safe: of two values, by hand; all; nothing. */
+static void stt_is_safe(void **state)
+{
+    /* %x waits in SRAM for the instruction after the next, while %a is in STT-RAM */
+    struct counts c = run(SHORT_AND_LONG, 1, 7, WITH("avf", "ptx.life_limit=1"));
+    assert_int_equal(ace(&c, "safe"), 0);
+    assert_int_equal(ace(&c, "vulnerable"), ace(&c, "ace"));
+    drop(&c);
+    c = run(SHORT_AND_LONG, 1, 7, WITH("avf", "less:limit=1", "ptx.life_limit=1"));
+    const u64 all = ace(&c, "ace"), safe = ace(&c, "safe");
+    assert_int_equal(safe + ace(&c, "vulnerable"), all);
+    drop(&c);
+    c = run(SHORT_AND_LONG, 1, 7, WITH("avf", "less:sram_share=0", "ptx.life_limit=1"));
+    assert_int_equal(ace(&c, "vulnerable"), 0);
+    drop(&c);
+    /* the address, 32 bits of a pair in 32 lanes, is needed for hundreds of cycles of a miss; the
+     * others for the few cycles from a write to the next read */
+    assert_true(safe > all * 9 / 10 && safe < all);
+    assert_int_equal((all - safe) % 32, 0);
+}
+
+/* What changes in between: nothing is lost. */
+static void parts_add_up(void **state)
+{
+    static const char *const sets[][4] = {{"avf", "probe"}, {"avf", "probe", "avf.window=64"}};
+    for (u32 i = 0; i < 2; i++) {
+        char text[16384];
+        sums(text, sizeof text, 8, false);
+        strcat(text, "st.global.u32 [%a], %y;\n");
+        struct counts c = run(text, 2, 7, sets[i]);
+        const u64 all = ace(&c, "ace");
+        assert_int_equal(ace(&c, "safe"), 0);
+        drop(&c);
+        probe_turns = true;
+        c = run(text, 2, 7, sets[i]);
+        probe_turns = false;
+        assert_true(i || ace(&c, "ace") == all); /* a full log has more of what is not known */
+        assert_int_equal(ace(&c, "safe") + ace(&c, "vulnerable"), ace(&c, "ace"));
+        assert_true(all > 0 && ace(&c, "safe") > 0 && ace(&c, "vulnerable") > 0);
+        drop(&c);
+    }
+}
+
+/* ---- what it is compared with ---- */
+
+static void expect_ecc(const struct counts *counts, const char *name, u64 value)
+{
+    char full[64];
+    snprintf(full, sizeof full, "register_ecc.%s", name);
+    if (count_of(counts, full) != value)
+        fail_msg("%s is %llu, not %llu", full, (unsigned long long)count_of(counts, full),
+                 (unsigned long long)value);
+}
+
+static void all_registers_have_check_bits(void **state)
+{
+    struct counts plain_run = run(SHORT_AND_LONG, 2, 7, WITH("avf", "ptx.life_limit=1"));
+    struct counts c = run(SHORT_AND_LONG, 2, 7, WITH("avf", "register_ecc", "ptx.life_limit=1"));
+    expect_ecc(&c, "writes", 2 * 4);
+    expect_ecc(&c, "reads", 2 * (1 + 2 + 2)); /* pairs once */
+    expect_ecc(&c, "write_lanes", 64 * 4);
+    expect_ecc(&c, "read_lanes", 64 * 5);
+    expect_ecc(&c, "searches", 0);
+    assert_int_equal(ace(&c, "vulnerable"), 0);
+    assert_int_equal(ace(&c, "ace"), ace(&plain_run, "ace"));
+    assert_int_equal(count_of(&c, "timing.cycles"), count_of(&plain_run, "timing.cycles"));
+    drop(&plain_run);
+    drop(&c);
+}
+
+/* Shield: the address is long-lived, two registers of two warps. */
+static void a_table_has_the_long_lived(void **state)
+{
+    struct counts c = run(SHORT_AND_LONG, 2, 7,
+                          WITH("avf", "register_ecc:mode=table,limit=1", "ptx.life_limit=1"));
+    expect_ecc(&c, "inserted", 2 * 2);
+    expect_ecc(&c, "refused", 0);
+    expect_ecc(&c, "freed", 2 * 2);
+    expect_ecc(&c, "writes", 2 * 2);
+    expect_ecc(&c, "reads", 2 * 2);
+    expect_ecc(&c, "searches", 2 * (5 + 4));
+    const u64 safe = ace(&c, "safe");
+    assert_true(safe > 0 && ace(&c, "vulnerable") > 0);
+    drop(&c);
+    c = run(SHORT_AND_LONG, 2, 7,
+            WITH("avf", "register_ecc:mode=table,limit=1,entries=3", "ptx.life_limit=1"));
+    expect_ecc(&c, "inserted", 3);
+    expect_ecc(&c, "refused", 1);
+    expect_ecc(&c, "freed", 3);
+    assert_true(ace(&c, "safe") < safe);
+    drop(&c);
+}
+
 /* ---- kernels ---- */
 
 static const struct kernel_row {
@@ -691,6 +807,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(narrow_results_share_the_bus),
         cmocka_unit_test(halves_have_valid_bits),
         cmocka_unit_test(energy_is_that_of_the_table),
+        cmocka_unit_test(stt_is_safe),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(all_registers_have_check_bits),
+        cmocka_unit_test(a_table_has_the_long_lived),
         cmocka_unit_test(other_sizes_follow_the_model),
         cmocka_unit_test(results_do_not_change),
         cmocka_unit_test(directions_are_right),
