@@ -16,6 +16,7 @@
 #define CORE_MECHANISM_H
 
 #include "analysis/lane_liveness.h"
+#include "analysis/last_reads.h"
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
@@ -249,6 +250,9 @@ static inline u32 core_register_row(const struct core *core, u32 slot, u32 reg, 
 {
     return register_file_find(core->registers, core->slots[slot].warp, reg, lane);
 }
+/* The rows that a slot's warp has unless a mechanism chooses others: the first of them, and their
+ * number, which is that of its registers, rounded up to the unit of allocation. */
+u32 core_home_rows(const struct core *core, u32 slot, u32 *count);
 /* Entries of the scalar register file (0: the machine declares none), and the entry of a warp's
  * scalar. */
 static inline u32 core_scalar_entries(const struct core *core)
@@ -280,6 +284,10 @@ static inline bool core_place_register(struct core *core, u32 slot, u32 reg, u32
 {
     return core_place_lanes(core, slot, reg, core->all_lanes, row);
 }
+
+/* A visitor for storage rows of a mechanism that are rows of the register file, in words of a lane:
+ * the first of them is row number `which` (state_visit). Their bits can be flipped. */
+state_visit_fn core_visit_registers;
 
 /* The physical lane on which an architectural lane's thread runs: the same number, unless a
  * mechanism has given the slot a permutation. Results do not depend on it. */

@@ -50,6 +50,11 @@ bool timing_serves(const struct hd_device *device, struct error *error)
                              "(core.pipeline=%s) does not have",
                              m->name, lacks, config_machine(device->config), pipeline->name);
     }
+    const struct core_config machine = core_config_of(device->config);
+    for (u32 i = 0; i < set->count; i++)
+        if (set->uses[i].mechanism->serves &&
+            !set->uses[i].mechanism->serves(set->uses[i].params, &machine, error))
+            return false;
     return !is_armed(device) || content_serves(device, pipeline, error);
 }
 
