@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "lab/chip_page.h"
 #include "variation/draw.h"
+#include "variation/machine.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -98,21 +99,11 @@ static int refuse(const struct command *command, const struct error *error)
     return EXIT_USAGE;
 }
 
-/* A number of the configuration; choices such as energy.nm are text there. */
-static f64 machine_value(const json_t *machine, const char *part, const char *name)
-{
-    const json_t *value = json_object_get(json_object_get(machine, part), name);
-    f64 number = 0;
-    if (json_is_string(value) && text_f64(json_string_value(value), &number) == TEXT_OK)
-        return number;
-    return json_number_value(value);
-}
-
 /* The node: --node, or the machine's feature size. */
 static const struct variation_node *
 find_node(const struct command *command, const struct command_line *line, const json_t *machine)
 {
-    u64 nm = (u64)machine_value(machine, "energy", "nm");
+    u64 nm = (u64)machine_number(machine, "energy", "nm");
     const char *given = option_value(line, "--node");
     if (given && text_u64(given, &nm) != TEXT_OK)
         nm = 0;
@@ -137,10 +128,7 @@ static bool read_variation(const struct command *command, const struct command_l
     const struct variation_node *node = find_node(command, line, machine);
     if (!node)
         return false;
-    variation_default(variation, node);
-    variation->celsius = machine_value(machine, "energy", "celsius");
-    if (machine_value(machine, "energy", "volts") > 0)
-        variation->volts = machine_value(machine, "energy", "volts");
+    machine_variation(variation, node, machine);
     const char *ratio = option_value(line, "--ratio"), *of = option_value(line, "--ratio-of");
     snprintf(facts->ratio, sizeof facts->ratio, "%s", ratio ? ratio : "1:1");
     if (ratio && !variation_ratio(variation, ratio, &error)) {
@@ -167,11 +155,7 @@ static bool read_plan(const struct command *command, const struct command_line *
     struct file_plan *plan = &facts->plan;
     u64 sub_banks, count = 1, seed = 1;
     f64 fast = 0.7, kept = 0.02;
-    if (!file_plan_make(plan, (u32)machine_value(machine, "gpu", "cores"),
-                        (u32)machine_value(machine, "core", "registers"),
-                        (u32)machine_value(machine, "collect", "banks"),
-                        (u32)machine_value(machine, "collect", "bank_bits"),
-                        (u32)machine_value(machine, "core", "warp_size"), &error)) {
+    if (!machine_file_plan(plan, machine, &error)) {
         refuse(command, &error);
         return false;
     }

@@ -384,7 +384,9 @@ static bool apply_chip(struct run_command *run)
     char whole[2400];
     if (!text)
         return true;
-    run->chip = chip_choice_read(text, &run->chip_bytes, &error);
+    json_t *machine = parse_own_json(hd_config_json(run->config));
+    run->chip = chip_choice_read(text, machine, &run->chip_bytes, &error);
+    json_decref(machine);
     if (!run->chip) {
         complain(run->command, "--chip: %s", error_text(&error, whole, sizeof whole));
         return false;
@@ -575,9 +577,12 @@ static const struct option options[] = {
     {"--list-devices", NULL,
      "List the devices that OpenCL programs can use, as they see them, and stop.", 0, 0},
     MACHINE_OPTIONS,
-    {"--chip", "FILE.db:NUMBER",
+    {"--chip", "FILE.db:NUMBER|draw:SEED:NUMBER",
      "The chip to model, of a file that 'heddle chip --out' wrote; or a file with the maps of one "
-     "chip, that 'heddle chip --maps' wrote. Mechanisms read from it which parts of its register "
+     "chip, that 'heddle chip --maps' wrote; or draw:SEED[,RANDOM:SYSTEMATIC]:NUMBER: the chip "
+     "that "
+     "'heddle chip' draws for the machine with this seed and ratio. Mechanisms read from it which "
+     "parts of its register "
      "files are slow or fail. It must have been drawn for a machine with the same register files.",
      0, COMPLETE_FILE},
     {"--functional", NULL,

@@ -487,8 +487,10 @@ static const struct option options[] = {
      "intervals. Only mechanisms that use random numbers depend on seeds.",
      SWEEP_PLAN, 0},
     {"--chip", "LIST",
-     "Repeat every point on these chips, which 'heddle chip --out' drew: FILE.db:NUMBER or "
-     "FILE.db:FIRST..LAST, separated by commas; tables then show means with 95 % confidence "
+     "Repeat every point on these chips, separated by blanks: FILE.db:NUMBER or "
+     "FILE.db:FIRST..LAST, "
+     "of files that 'heddle chip --out' wrote, or draw:SEED:NUMBER, as 'heddle run --chip' takes; "
+     "tables then show means with 95 % confidence "
      "intervals.",
      SWEEP_PLAN, COMPLETE_FILE},
     {"--zip", "AXIS,AXIS,...",

@@ -112,6 +112,17 @@ static struct yaml *axis_list(struct plan_builder *builder, const char *kind)
     return append(axis, kind, node(builder->arena, YAML_LIST, NULL));
 }
 
+/* Chips are separated by blanks: commas are part of some. */
+static bool add_chips(struct plan_builder *builder, const char *value)
+{
+    const char **words;
+    if (!words_split(builder->arena, value, &words) || !words[0])
+        return wrong(builder, "--chip", value, "chips separated by blanks");
+    for (; *words; words++)
+        scalar(builder->arena, axis_list(builder, "chip"), NULL, *words);
+    return true;
+}
+
 /* A workload, program or kernel: all are values of one axis, which comes last. */
 static bool add_program(struct plan_builder *builder, const char *option, const char *text)
 {
@@ -226,8 +237,7 @@ static bool add_option(struct plan_builder *builder, const struct given *given)
         return add_split(arena, axis_list(builder, "seed"), value) ||
                wrong(builder, name, value, "seeds separated by single commas");
     else if (!strcmp(name, "--chip"))
-        return add_split(arena, axis_list(builder, "chip"), value) ||
-               wrong(builder, name, value, "chips separated by single commas");
+        return add_chips(builder, value);
     else if (!strcmp(name, "--workload") || !strcmp(name, "--program") || !strcmp(name, "--kernel"))
         return add_program(builder, name, value);
     else if (!strcmp(name, "--exclude"))

@@ -168,7 +168,7 @@ static struct axis_value *add_chip(const struct fields *fields, const struct yam
                                    struct axis *axis, const char *file, const char *number)
 {
     struct axis_value *value = &axis->values[axis->count++];
-    const char *path = fields_path(fields, file);
+    const char *path = chip_path(fields, file);
     value->place = fields_place(fields, node);
     value->label = number ? arena_printf(fields->arena, "%s:%s", file, number) : file;
     value->chip = number ? arena_printf(fields->arena, "%s:%s", path, number) : path;
@@ -301,6 +301,10 @@ static void apply_configuration(const struct axis_value *value, struct recipe *r
     if (one->machine) {
         recipe->machine = one->machine;
         recipe->machine_place = one->place;
+    }
+    if (one->chip) {
+        recipe->chip = one->chip;
+        recipe->chip_place = one->place;
     }
     recipe->mechanisms[recipe->mechanism_count++] = &one->mechanisms;
     recipe->settings[recipe->settings_count++] = &one->settings;

@@ -2,6 +2,7 @@
 #include "lab/configuration.h"
 
 #include "base/text.h"
+#include "variation/choice.h"
 
 bool settings_read(const struct fields *fields, const struct yaml *node, struct settings *settings)
 {
@@ -124,10 +125,15 @@ const char *machine_path(const struct fields *fields, const char *machine)
     return file ? fields_path(fields, machine) : machine;
 }
 
+const char *chip_path(const struct fields *fields, const char *chip)
+{
+    return !chip || chip_choice_is_drawn(chip) ? chip : fields_path(fields, chip);
+}
+
 bool configuration_read(const struct fields *fields, const struct yaml *node,
                         struct configuration *configuration)
 {
-    static const char *const keys[] = {"machine", "mechanisms", "set", NULL};
+    static const char *const keys[] = {"machine", "chip", "mechanisms", "set", NULL};
     *configuration = (struct configuration){.name = arena_strdup(fields->arena, node->key),
                                             .place = fields_key_place(fields, node)};
     if (!fields_name(fields, node, configuration->name, false))
@@ -138,7 +144,10 @@ bool configuration_read(const struct fields *fields, const struct yaml *node,
     if (!fields_map(fields, node, "a configuration", keys) ||
         !fields_text(fields, node, "machine", false, &configuration->machine))
         return false;
+    if (!fields_text(fields, node, "chip", false, &configuration->chip))
+        return false;
     configuration->machine = machine_path(fields, configuration->machine);
+    configuration->chip = chip_path(fields, configuration->chip);
     return (!mechanisms || mechanisms_read(fields, mechanisms, &configuration->mechanisms)) &&
            (!set || settings_read(fields, set, &configuration->settings));
 }

@@ -2,7 +2,7 @@
  * Configurations: a machine, mechanisms with their parameters, and settings.
  *
  *     base: {}
- *     intra: {mechanisms: {uniform: {mode: intra}}, set: {key: value}, machine: name}
+ *     intra: {mechanisms: {uniform: {mode: intra}}, set: {key: value}, machine: name, chip: chips.db:0}
  */
 #ifndef LAB_CONFIGURATION_H
 #define LAB_CONFIGURATION_H
@@ -34,6 +34,7 @@ struct mechanism_list {
 
 struct configuration {
     const char *name, *machine; /* no machine: that of the plan */
+    const char *chip;           /* as heddle run --chip takes it; NULL: none */
     struct mechanism_list mechanisms;
     struct settings settings;
     struct text_place place;
@@ -54,6 +55,8 @@ const char *mechanisms_text(struct arena *arena, const struct mechanism_list *me
 const char *mechanism_option(struct arena *arena, const struct chosen_mechanism *use);
 /* The file of a machine, or the name of one that is built in. */
 const char *machine_path(const struct fields *fields, const char *machine);
+/* A chip as this process can find it. */
+const char *chip_path(const struct fields *fields, const char *chip);
 /* A configuration whose name is the node's key. */
 bool configuration_read(const struct fields *fields, const struct yaml *node,
                         struct configuration *configuration);

@@ -519,7 +519,10 @@ static bool read_machine(const struct fields *fields, const struct yaml *map,
         experiment->machine_place = fields_place(fields, machine);
     if (!fields_text(fields, map, "machine", false, &experiment->machine))
         return false;
+    if (!fields_text(fields, map, "chip", false, &experiment->chip))
+        return false;
     experiment->machine = machine_path(fields, experiment->machine);
+    experiment->chip = chip_path(fields, experiment->chip);
     return !set || settings_read(fields, set, &experiment->settings);
 }
 
@@ -527,9 +530,9 @@ static bool read_experiment(const struct fields *fields, const struct lab_files 
                             const struct yaml *map, bool beside, struct experiment *experiment)
 {
     static const char *const keys[] = {
-        "experiment", "sweep",     "title",   "source",  "suite",    "workloads",      "groups",
-        "machine",    "set",       "axes",    "exclude", "baseline", "configurations", "columns",
-        "means",      "orderings", "remarks", "folder",  NULL};
+        "experiment", "sweep", "title",     "source",  "suite",   "workloads", "groups",
+        "machine",    "chip",  "set",       "axes",    "exclude", "baseline",  "configurations",
+        "columns",    "means", "orderings", "remarks", "folder",  NULL};
     const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
     const struct yaml *remarks = yaml_get(map, "remarks"), *means = yaml_get(map, "means");
     const struct yaml *configurations = yaml_get(map, "configurations");

@@ -4,6 +4,7 @@
  *
  *     sweep: cache                       # or `experiment:`
  *     machine: gtx480                    # unless an axis or a configuration chooses it
+ *     chip: chips.db:0                   # likewise; none by default
  *     set: {gpu.cores: 30}
  *     axes: [{set: l1d.sets, values: [8, 16]}, {workload: [bfs, hotspot]}]
  *     exclude: [{l1d.sets: 8, workload: bfs}]
@@ -93,6 +94,7 @@ struct experiment {
     const char *name, *title, *paper, *figure, *file;
     const char *machine; /* of all runs, unless an axis chooses another; or NULL */
     struct text_place machine_place;
+    const char *chip; /* of all runs, unless an axis or a configuration chooses another; or NULL */
     struct settings settings; /* of all runs */
     struct space space;
     bool tabular; /* an experiment: columns combine configurations, a row for each workload */

@@ -153,6 +153,8 @@ static void make_recipe(const struct experiment *experiment, u64 number, struct 
     *recipe = (struct recipe){
         .machine = experiment->machine,
         .machine_place = experiment->machine_place,
+        .chip = experiment->chip,
+        .chip_place = experiment->machine_place,
         .mechanisms = arena_array(arena, const struct mechanism_list *, space->axis_count + 1),
         .settings = arena_array(arena, const struct settings *, space->axis_count + 1)};
     recipe->settings[recipe->settings_count++] = &experiment->settings;

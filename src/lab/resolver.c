@@ -12,6 +12,7 @@
 enum {
     CONFIGURATIONS = 64, /* kept at a time */
     MOST_USES = 4096, /* of a configuration that is kept: it remembers where each value came from */
+    DRAWN = 32,       /* chips kept at a time, 2 MB each */
     RECENT = 64,      /* results kept at a time; a power of two */
     FILE_LIMIT = 1 << 29, /* largest file that is hashed, in bytes */
     NAME_BYTES = 4096     /* of paths inside arguments */
@@ -38,6 +39,12 @@ struct open_chips {
     struct chips_reader *reader;
 };
 
+struct drawn_chip {
+    char *shape;
+    u8 *maps;
+    size_t bytes;
+};
+
 struct hashed_file {
     char *path;
     char hash[SHA256_TEXT];
@@ -51,6 +58,8 @@ struct resolver {
     VEC(struct set_parameter) parameters;
     VEC(struct hashed_file) files;
     VEC(struct open_chips) chips;
+    struct drawn_chip drawn[DRAWN];
+    u32 next_drawn;
 };
 
 struct resolver *resolver_create(void)
@@ -96,6 +105,10 @@ void resolver_destroy(struct resolver *resolver)
         free(resolver->chips.data[i].path);
     }
     vec_free(&resolver->chips);
+    for (u32 i = 0; i < DRAWN; i++) {
+        free(resolver->drawn[i].shape);
+        free(resolver->drawn[i].maps);
+    }
     free(resolver);
 }
 
@@ -150,13 +163,61 @@ static struct chips_reader *open_chips(struct resolver *resolver, const char *pa
     return reader;
 }
 
+/* What the chips of a machine depend on. */
+static char *chip_shape(const char *text, const json_t *machine)
+{
+    static const char *const parts[] = {"gpu", "core", "collect", "energy"};
+    char *all = NULL;
+    size_t length;
+    FILE *out = checked(open_memstream(&all, &length));
+    fputs(text, out);
+    for (u32 i = 0; i < ARRAY_LEN(parts); i++)
+        json_dumpf(json_object_get(machine, parts[i]), out, JSON_COMPACT | JSON_ENCODE_ANY);
+    fclose(out);
+    return all;
+}
+
+/* A copy of a chip that was drawn before; takes `shape`. */
+static u8 *read_drawn(struct resolver *resolver, const char *text, const json_t *machine,
+                      size_t *bytes, struct error *error)
+{
+    char *shape = chip_shape(text, machine);
+    u32 at = 0;
+    while (at < DRAWN && (!resolver->drawn[at].shape || strcmp(resolver->drawn[at].shape, shape)))
+        at++;
+    if (at == DRAWN) {
+        at = resolver->next_drawn++ % DRAWN;
+        free(resolver->drawn[at].shape);
+        free(resolver->drawn[at].maps);
+        resolver->drawn[at].shape = NULL;
+        resolver->drawn[at].maps =
+            chip_choice_read(text, machine, &resolver->drawn[at].bytes, error);
+        if (resolver->drawn[at].maps)
+            resolver->drawn[at].shape = checked(strdup(shape));
+    }
+    free(shape);
+    const struct drawn_chip *one = &resolver->drawn[at];
+    u8 *copy = one->maps ? checked(malloc(one->bytes)) : NULL;
+    if (copy)
+        memcpy(copy, one->maps, *bytes = one->bytes);
+    return copy;
+}
+
 /* The maps of a chip, as chip_choice_read gives them. */
-static u8 *read_chip(struct resolver *resolver, const char *text, size_t *bytes,
-                     struct error *error)
+static u8 *read_chip(struct resolver *resolver, const char *text, const struct hd_config *config,
+                     size_t *bytes, struct error *error)
 {
     const size_t length = chip_choice_file(text);
+    if (chip_choice_is_drawn(text)) {
+        char *own = hd_config_json(config);
+        json_t *machine = json_loads(own, 0, NULL);
+        u8 *maps = read_drawn(resolver, text, machine, bytes, error);
+        json_decref(machine);
+        hd_free(own);
+        return maps;
+    }
     if (!length)
-        return chip_choice_read(text, bytes, error);
+        return chip_choice_read(text, NULL, bytes, error);
     struct arena *arena = arena_create_large(0);
     struct chips_reader *reader = open_chips(resolver, arena_strndup(arena, text, length), error);
     const struct chip *chip =
@@ -175,7 +236,7 @@ static bool use_chip(struct resolver *resolver, struct hd_config *config,
     size_t bytes = 0;
     if (!recipe->chip)
         return true;
-    u8 *maps = read_chip(resolver, recipe->chip, &bytes, &inner);
+    u8 *maps = read_chip(resolver, recipe->chip, config, &bytes, &inner);
     bool ok =
         maps ? hd_config_chip(config, maps, bytes, recipe->chip, &own) ||
                    at_place(error, recipe->chip_place, &own)
@@ -234,7 +295,7 @@ static struct kept_configuration *load(struct resolver *resolver, const struct r
     for (u32 i = 0; ok && i < recipe->mechanism_count; i++)
         for (u32 k = 0; ok && k < recipe->mechanisms[i]->count; k++)
             ok = use_mechanism(one->config, &recipe->mechanisms[i]->list[k], error);
-    if (ok && use_chip(resolver, one->config, recipe, error))
+    if (ok)
         return one;
     forget(one);
     return NULL;
@@ -315,6 +376,7 @@ static const struct recent_result *resolve(struct resolver *resolver, const stru
     for (u32 i = 0; ok && i < recipe->settings_count; i++)
         for (u32 s = 0; ok && s < recipe->settings[i]->count; s++)
             ok = set_one(kept->config, NULL, &recipe->settings[i]->list[s], error);
+    ok = ok && use_chip(resolver, kept->config, recipe, error);
     if (!ok || !check(kept, loaded, recipe, label, error)) {
         if (kept)
             forget(kept); /* some of its values are those of this recipe, some are not */

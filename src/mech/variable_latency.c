@@ -48,6 +48,7 @@ static void launch(void *state, struct core *core, bool begins)
 static void allocate(void *state, struct core *core, u32 slot, u32 *rows, u32 count)
 {
     map_allocate(state, core, slot, rows, count);
+    map_lanes(state, core, slot);
 }
 
 static f64 core_clock(void *state, struct core *core)
@@ -195,6 +196,7 @@ static const struct energy_event events[] = {
     {0},
 };
 
+static const char *const conflicts[] = {"gr_guard", "less", NULL}; /* they choose rows, too */
 static const char *const deviations[] = {
     "A bank that has no room for a register gives it to the next one that has; the text's equation "
     "does not say what happens then.",
@@ -202,6 +204,8 @@ static const char *const deviations[] = {
     "that wait for it may issue when the write begins: they find the bank busy.",
     "Hybrid banks come in pairs, since a fast and a slow bank exchange halves; their number is "
     "rounded down.",
+    "Branches whose condition depends on the block do not count for hybrid banks: their outcome is "
+    "not known at launch.",
     "Priority has no limit: a warp whose next instruction is slow waits as long as another one's "
     "is "
     "fast.",
@@ -216,6 +220,7 @@ const struct mechanism variable_latency_mechanism = {
                                       "that the clock can be faster"),
     .source = "J. Tan, \"Architectural approaches to design reliable and energy-efficient GPUs\", "
               "dissertation, University of Houston, 2016, chapter 5",
+    .conflicts = conflicts,
     .deviations = deviations,
     .events = events,
     .chip = true,

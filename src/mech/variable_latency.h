@@ -21,7 +21,9 @@ enum {
 
 enum {
     MOST_PARTS = 256, /* arrays or sub-banks: 64 banks of 4 */
-    SLOW_CYCLES = 2
+    SLOW_CYCLES = 2,
+    MAX_WARPS_OF_BLOCK = 64,
+    MOST_SPECIAL = 256 /* registers that may belong into hybrid banks */
 };
 
 /* The kind of a bank, as the registers see it. */
@@ -48,10 +50,11 @@ struct variable_latency {
     /* of a launch */
     u32 of_kind[BANK_KINDS];
     u8 list[BANK_KINDS][CORE_BANKS]; /* banks by kind */
-    u32 near;       /* registers of a warp that fit into fast banks (fast_first); UINT32_MAX: all */
-    bool narrow;    /* blocks have at most half a warp: all registers belong into hybrid banks */
-    u64 special[4]; /* registers that belong into hybrid banks, one bit each */
-    struct next_inst { /* by slot: whether the next instruction is fast */
+    u32 near;    /* registers of a warp that fit into fast banks (fast_first); UINT32_MAX: all */
+    bool narrow; /* blocks have at most half a warp: all registers belong into hybrid banks */
+    u64 special[MOST_SPECIAL / 64];   /* registers that belong into hybrid banks, one bit each */
+    u8 lanes[MAX_WARPS_OF_BLOCK][32]; /* by warp of a block: the places of its threads */
+    struct next_inst {                /* by slot: whether the next instruction is fast */
         u64 age;
         u32 inst;
         bool fast;
@@ -68,10 +71,15 @@ u32 parts_most_hybrid(const struct variable_latency *v);
 /* variable_latency_map.c: where registers are. */
 void map_launch(struct variable_latency *v, const struct core *core);
 void map_allocate(struct variable_latency *v, struct core *core, u32 slot, u32 *rows, u32 count);
+/* Moves the threads of a warp that starts. */
+void map_lanes(struct variable_latency *v, struct core *core, u32 slot);
+
+/* variable_latency_sides.c: registers that belong into hybrid banks, and places of threads. */
+void sides_launch(struct variable_latency *v, const struct core *core);
 
 static inline bool map_special(const struct variable_latency *v, u32 reg)
 {
-    return v->narrow || (reg < 256 && v->special[reg / 64] >> reg % 64 & 1);
+    return v->narrow || (reg < MOST_SPECIAL && v->special[reg / 64] >> reg % 64 & 1);
 }
 
 #endif

@@ -48,6 +48,8 @@ void map_launch(struct variable_latency *v, const struct core *core)
     memset(v->next, 0, sizeof v->next);
     v->narrow =
         v->params->hybrid && parts_most_hybrid(v) && 2 * exec->threads <= core_warp_size(core);
+    if (v->params->hybrid && !v->narrow && parts_most_hybrid(v))
+        sides_launch(v, core);
     parts_arrange(v, core, hybrid_banks(v, core));
     v->near = near_registers(v, core);
     v->stats->hybrid_banks += v->of_kind[BANK_HYBRID];
@@ -126,4 +128,17 @@ void map_allocate(struct variable_latency *v, struct core *core, u32 slot, u32 *
         v->stats->special += map_special(v, reg) && v->of_kind[BANK_HYBRID];
         v->stats->slow_allocated += rows[reg] < v->banks * v->entries && v->slow_rows[rows[reg]];
     }
+}
+
+void map_lanes(struct variable_latency *v, struct core *core, u32 slot)
+{
+    const u8 *physical = v->lanes[core_slot(core, slot)->warp->index % MAX_WARPS_OF_BLOCK];
+    bool moved = false;
+    if (!v->of_kind[BANK_HYBRID] || v->narrow)
+        return;
+    for (u32 lane = 0; lane < core_warp_size(core); lane++)
+        moved |= physical[lane] != lane;
+    v->stats->compacted += moved;
+    if (moved)
+        core_set_lanes(core, slot, physical);
 }

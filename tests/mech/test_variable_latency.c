@@ -119,7 +119,7 @@ static struct seen run(const char *code, u32 blocks, u32 threads, const char *me
     struct hd_module *module = hd_module_load(device, code, strlen(code), "k.ptx", &error);
     if (!module)
         fail_msg("%s", error.message);
-    hd_address memory = hd_alloc(device, 4096, &error);
+    hd_address memory = hd_alloc(device, 16384, &error);
     const u32 seven = 7;
     assert_true(hd_write(device, memory, &seven, sizeof seven, &error));
     struct hd_arg arg = {&memory, sizeof memory};
@@ -363,6 +363,103 @@ static void small_blocks_have_no_slow_banks(void **state)
     free(code);
 }
 
+/* ---- branches that depend on thread numbers ---- */
+
+/* Threads go to the side if `condition`, which sets q, is false: three registers are used only there. With
+ * `other`, the others have a shorter side of their own, with one more register. */
+static char *sided(const char *condition, bool other)
+{
+    char *code = NULL;
+    size_t length;
+    FILE *out = open_memstream(&code, &length);
+    fprintf(
+        out,
+        HEADER "{\n.reg .pred %%q;\n.reg .u64 %%a, %%b;\n.reg .u32 %%t, %%c, %%x, %%y, %%z, %%w, "
+               "%%s, %%v;\nld.param.u64 %%a, [p];\nmov.u32 %%t, %%tid.x;\nmov.u32 %%c, "
+               "%%ctaid.x;\nmul.wide.u32 %%b, %%t, 4;\nadd.u64 %%b, %%b, %%a;\n"
+               "ld.global.u32 %%s, [%%b+4096];\n%s\n@%%q bra other;\n"
+               "ld.global.u32 %%y, [%%b+4096];\nld.global.u32 %%z, [%%b+4096];\n"
+               "ld.global.u32 %%w, [%%b+4096];\nmad.lo.u32 %%y, %%z, %%w, %%y;\n"
+               "mad.lo.u32 %%y, %%y, %%w, %%z;\nmad.lo.u32 %%y, %%y, %%z, %%z;\n"
+               "add.u32 %%y, %%y, 5;\nst.global.u32 [%%b], %%y;\nbra join;\nother:\n%sjoin:\n"
+               "add.u32 %%s, %%s, %%t;\nst.global.u32 [%%b+8192], %%s;\nret;\n}\n",
+        condition,
+        other ? "ld.global.u32 %v, [%b+4096];\nadd.u32 %v, %v, 3;\nst.global.u32 [%b], %v;\n" : "");
+    fclose(out);
+    return code;
+}
+
+/* The text's case: threads 0 and 16 of each warp are active, and move to the first lanes. */
+static const char every_16th[] = "and.b32 %x, %t, 15;\nsetp.ne.u32 %q, %x, 0;";
+
+static void sides_go_to_hybrid_banks(void **state)
+{
+    static const char *const settings[] = {"gpu.cores=1", "ptx.sides=true", NULL};
+    struct slow_parts parts = {{LEFT(0x3ff)}};
+    char *code = sided(every_16th, false);
+    struct seen plain = run(code, 2, 512, "variable_latency", &parts, settings);
+    struct seen seen = run(code, 2, 512, "variable_latency:hybrid=true", &parts, settings);
+    const u32 registers = (u32)counted(&seen, "allocated") / 32;
+    assert_int_equal(counted(&seen, "special"), 32 * 3);
+    assert_int_equal(counted(&seen, "hybrid_banks"), BANKS * 3 / registers / 2 * 2);
+    assert_int_equal(counted(&seen, "compacted"), 32);
+    assert_int_equal(counted(&seen, "read_overflows") + counted(&seen, "write_overflows"), 0);
+    assert_true(counted(&seen, "slow_reads") < counted(&plain, "slow_reads"));
+    for (u32 t = 0; t < 64; t++) {
+        assert_int_equal(plain.result[t], t == 0 ? 5 : t % 16 ? 0 : 5);
+        assert_int_equal(seen.result[t], plain.result[t]);
+    }
+    drop(&plain);
+    drop(&seen);
+    free(code);
+}
+
+/* Sides of 16 lanes count, of 17 not; nor those whose condition needs the block or data. */
+static void which_sides_count(void **state)
+{
+    static const char *const settings[] = {"gpu.cores=1", "ptx.sides=true", NULL};
+    static const struct {
+        const char *condition;
+        bool counts;
+    } rows[] = {
+        {"and.b32 %x, %t, 31;\nsetp.gt.u32 %q, %x, 15;", true},
+        {"and.b32 %x, %t, 31;\nsetp.gt.u32 %q, %x, 16;", false},
+        {"and.b32 %x, %t, 31;\nsetp.lt.u32 %q, %x, 16;", true},
+        {"and.b32 %x, %t, 31;\nsetp.lt.u32 %q, %x, 15;", false},
+        {"add.u32 %x, %t, %c;\nsetp.ne.u32 %q, %x, 1;", false},
+        {"setp.ne.u32 %q, %s, 1;", false},
+        {"add.u32 %x, %s, %t;\nsetp.ne.u32 %q, %x, 1;", false},
+        {"setp.gt.u32 %q, %c, 5;", false}, /* all threads of a block take the same side */
+    };
+    struct slow_parts parts = {{LEFT(0x3ff)}};
+    for (u32 i = 0; i < ARRAY_LEN(rows); i++) {
+        char *code = sided(rows[i].condition, false);
+        struct seen seen = run(code, 1, 64, "variable_latency:hybrid=true", &parts, settings);
+        assert_int_equal(counted(&seen, "special"), rows[i].counts ? 2 * 3 : 0);
+        assert_int_equal(counted(&seen, "hybrid_banks") > 0, rows[i].counts);
+        drop(&seen);
+        free(code);
+    }
+}
+
+/* Two sides of half a warp: the longer one gets the fast half, and accesses of the other overflow:
+ * two reads (add, store) and two writes (load, add). */
+static void sides_that_do_not_fit_overflow(void **state)
+{
+    static const char *const settings[] = {"gpu.cores=1", "ptx.sides=true", NULL};
+    struct slow_parts parts = {{LEFT(0x3ff)}};
+    char *code = sided("and.b32 %x, %t, 16;\nsetp.eq.u32 %q, %x, 0;", true);
+    struct seen seen = run(code, 1, 32, "variable_latency:hybrid=true", &parts, settings);
+    assert_int_equal(counted(&seen, "special"), 3); /* both sides use the same ones */
+    assert_int_equal(counted(&seen, "compacted"), 1);
+    assert_int_equal(counted(&seen, "read_overflows"), 2);
+    assert_int_equal(counted(&seen, "write_overflows"), 2);
+    for (u32 t = 0; t < 32; t++)
+        assert_int_equal(seen.result[t], t & 16 ? 5 : 3);
+    drop(&seen);
+    free(code);
+}
+
 /* ---- clocks ---- */
 
 /* 22 of 32 sub-banks are fast, and 68.75 % of the registers. */
@@ -500,6 +597,9 @@ int main(void)
         cmocka_unit_test(banks_by_hand),
         cmocka_unit_test(registers_go_to_fast_banks),
         cmocka_unit_test(small_blocks_have_no_slow_banks),
+        cmocka_unit_test(sides_go_to_hybrid_banks),
+        cmocka_unit_test(which_sides_count),
+        cmocka_unit_test(sides_that_do_not_fit_overflow),
         cmocka_unit_test(clocks_by_hand),
         cmocka_unit_test(cores_have_their_own_classes),
         cmocka_unit_test(clock_of_a_core),

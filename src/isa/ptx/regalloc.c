@@ -9,7 +9,8 @@
  *  A2  64-bit values are in even-aligned pairs; a vector of n words starts at a multiple of n (of
  *      the next power of two).
  *  A3  With ptx.life_limit, short-lived and long-lived values have separate registers, if these fit
- *      the limit together; otherwise they share registers as usual.
+ *      the limit together; otherwise they share registers as usual. With ptx.sides, this holds for
+ *      values that are used only on sides of branches and for others.
  *  A4  A register that is read but never written is zero: it becomes the constant, or is live from
  *      the entry, where a kernel finds zeros and a function writes them.
  *
@@ -189,7 +190,8 @@ static bool attempt(struct fn *fn, u32 limit, bool may_spill, bool *fatal)
     } else if (graph_group(&g)) {
         u8 *spill = arena_array(arena, u8, g.node_count + 1);
         const u32 life_limit = fn->l->params->life_limit;
-        bool fits = (life_limit && graph_color_kinds(&g, limit, life_limit, &registers)) ||
+        const bool kinds = life_limit || fn->l->params->sides;
+        bool fits = (kinds && graph_color_kinds(&g, limit, life_limit, &registers)) ||
                     graph_color(&g, false, limit, &registers, may_spill ? spill : NULL);
         done = fits && graph_color(&g, true, UINT32_MAX, &masks, NULL);
         *fatal = !done && (fits || !may_spill);

@@ -60,7 +60,9 @@ bool graph_group(struct graph *g);
  * NULL). */
 bool graph_color(struct graph *g, bool masks, u32 limit, u32 *used, u8 *spill);
 /* The same with separate registers for short-lived and long-lived values (analysis/lifetimes.h):
- * those of long-lived ones come first. False if they do not fit; nothing is spilled. */
+ * those of long-lived ones come first. With a limit of 0, for values that are used only on sides of
+ * branches that depend on the thread (analysis/sides.h): those come last. False if they do not fit;
+ * nothing is spilled. */
 bool graph_color_kinds(struct graph *g, u32 limit, u32 life_limit, u32 *used);
 /* regalloc_spill.c */
 void spill_webs(struct fn *fn, const u8 *spill);

@@ -11,6 +11,7 @@
  *      their registers are different ones anyway.
  */
 #include "analysis/lifetimes.h"
+#include "analysis/sides.h"
 #include "isa/ptx/regalloc.h"
 #include <stdlib.h>
 
@@ -380,9 +381,24 @@ static u8 *find_kinds(struct graph *g, u32 life_limit)
     return kinds;
 }
 
+/* By group: whether a value in it is used elsewhere than on sides of branches (analysis/sides.h).
+ * NULL: it is not known, or none is used there only. */
+static u8 *find_sides(struct graph *g)
+{
+    const struct code *code = &g->code;
+    const struct sides *sides = sides_find(g->arena, code, g->cfg);
+    u8 *kinds = sides ? arena_array(g->arena, u8, g->group_count + 1) : NULL;
+    bool some = false;
+    for (u32 n = 0; kinds && n < code->vectors; n++) {
+        kinds[g->nodes[n].group] |= !sides->location[n];
+        some |= sides->location[n];
+    }
+    return some ? kinds : NULL;
+}
+
 bool graph_color_kinds(struct graph *g, u32 limit, u32 life_limit, u32 *used)
 {
-    const u8 *kinds = find_kinds(g, life_limit);
+    const u8 *kinds = life_limit ? find_kinds(g, life_limit) : find_sides(g);
     u32 first = g->reserve_first;
     limit = MIN(limit, COLORS_MAX - 32u);
     for (u32 kind = 2; kinds && kind-- > 0;) {
