@@ -183,8 +183,9 @@ HD_API char *hd_machines_json(void);
  * part per core. An event is {"counter", "part", "kind": "read", "write", "search" or "logic",
  * "array", "bits", "pj", "nm", "source", "given"}, with null for what does not apply. The changes of
  * a machine's costs are "replaces": [{"element", "by", "part"}], "cells": [{"element", "cell",
- * "area_um2", "leakage_mw", "read_pj", "write_pj", "delay_ps", "nm", "source", "given"}],
- * "supplies": [{"element", "volts", "rate"}] and "powers": [{"element", "counter", "off", "part"}];
+ * "area_um2", "leakage_mw", "read_pj", "write_pj", "delay_ps", "area_share" (of the array model's),
+ * "entries" (the numbers are for so many; null: for any), "nm", "source", "given"}], "supplies":
+ * [{"element", "volts", "rate"}] and "powers": [{"element", "counter", "off", "part"}];
  * "given", "volts", "rate" and "off" name parameters. "random": it uses random numbers, so that
  * results depend on launch.seed. "chip": it needs a chip (hd_config_chip). The other lists are of words or sentences. Free with hd_free.
  */

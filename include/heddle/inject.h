@@ -12,6 +12,11 @@
  *
  * The device must have been opened with timing.live_state, use one thread and be ready for the
  * first launch; the calling process should have no other threads. Its own state does not change.
+ *
+ * A program that launches kernels itself (host.start in place of host.run) runs as a process of its
+ * own. There, whoever opens the device calls hd_inject_join(), and hd_inject_launched() after each
+ * launch. After its launch a forked process returns into the program, which goes on in a copy of its
+ * folder until it ends; its exit code, or files that it has written, tell what became of the fault.
  */
 #ifndef HEDDLE_INJECT_H
 #define HEDDLE_INJECT_H
@@ -46,9 +51,17 @@ struct hd_inject_plan {
     const char *list;      /* faults by name instead of random ones: the text of a table, or NULL */
     const char *list_name; /* for messages */
     double hang;           /* a launch hangs after this many times its cycles; 0: 2 */
-    double audit;  /* share of early decisions that are checked by running to the end; 0: 1 % */
-    uint32_t jobs; /* faults that run at the same time; 0: as many as the host has cores */
-    int64_t only;  /* run only the fault with this id; below 0: all */
+    double audit;     /* share of early decisions that are checked by running to the end; 0: 1 % */
+    uint32_t jobs;    /* faults that run at the same time; 0: as many as the host has cores */
+    int64_t only;     /* run only the fault with this id; below 0: all */
+    double tolerance; /* words that differ by at most this share of the right one are right */
+    /* of programs that launch kernels themselves: */
+    const char
+        *folder; /* an empty one, for their files and what processes share; NULL: no program */
+    const char *const
+        *files; /* that the program writes and that are compared, in its folder; "-" is
+                               * its standard output */
+    uint32_t file_count;
 };
 
 struct hd_fault {
@@ -90,6 +103,10 @@ struct hd_inject_host {
      * May be NULL. */
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
+    /* In place of run: starts the program in the folder `place`/cwd, with standard output and error
+     * in the files stdout and stderr of `place`, and lets it give `job` to hd_inject_join(). The
+     * process dies with this one. Returns its id, or -1 and an error. */
+    int64_t (*start)(void *user, const char *place, const char *job, struct hd_error *error);
 };
 /* Runs the campaign. False: an error; what was done before it is kept. */
 HD_API bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
@@ -97,6 +114,25 @@ HD_API bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host 
 /* An output: what a device address holds, or anything else (address 0). */
 HD_API void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,
                              const void *data, size_t bytes);
+
+/* ---- in the process of a program ---- */
+
+/* Joins the campaign that has started this process; launches of the device belong to it. The device
+ * stays in use as long as the process lives. */
+HD_API struct hd_inject *hd_inject_join(struct hd_device *device, const char *job,
+                                        struct hd_error *error);
+/* After each launch in timing mode; result NULL: it was refused. True: this process has a fault. */
+HD_API bool hd_inject_launched(struct hd_inject *inject, const struct hd_result *result);
+/* The program ends: waits for the processes of faults. */
+HD_API void hd_inject_leave(struct hd_inject *inject);
+/* From now on this process, and what it starts, can write below these folders and to devices such as
+ * /dev/null only. False: the host's kernel cannot do this (Landlock, Linux 5.13). */
+HD_API bool hd_inject_confine(const char *const *folders, uint32_t count);
+
+/* ---- results ---- */
+
+/* Whether the program had other threads, so that each fault ran in a process from the beginning. */
+HD_API bool hd_inject_threaded(const struct hd_inject *inject);
 
 /* Faults in the order of their ids; false: there are no more. */
 HD_API bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault);

@@ -1,6 +1,6 @@
 /*
- * heddle inject: fault campaigns on kernels of files. heddle/inject.h does the work; options,
- * launches, outputs, progress and files are handled here and in inject_files.c.
+ * heddle inject: fault campaigns on kernels of files and on programs. heddle/inject.h does the work;
+ * options, launches, outputs, progress and files are handled here and in inject_files.c.
  *
  *  I1  All errors of options, files and kernels are found before the first run.
  *  I2  Files are written when the campaign has ended, each atomically; after Ctrl-C, with what is
@@ -11,10 +11,13 @@
 #include "base/text.h"
 #include "cli/common.h"
 #include "cli/laboratory.h"
+#include "cli/program.h"
 #include "cli/raw.h"
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,6 +107,39 @@ static bool take_list(struct inject_command *inject, const struct command_line *
     return true;
 }
 
+/* How outputs are compared. */
+static bool take_verdict(struct inject_command *inject, const struct command_line *line)
+{
+    struct hd_inject_plan *plan = &inject->plan;
+    const char **files = arena_array(inject->run.request.arena, const char *, line->count);
+    const char *tolerance = option_value(line, "--tolerance");
+    for (u32 i = 0; i < line->count; i++) {
+        const struct given *given = &line->given[i];
+        if (!given->option || strcmp(given->option->name, "--compare") != 0)
+            continue;
+        if (!*given->value || *given->value == '/') {
+            usage_error(inject->run.command,
+                        "--compare: '%s': expected the name of a file in the program's working "
+                        "folder, or - for standard output",
+                        given->value);
+            return false;
+        }
+        files[plan->file_count++] = given->value;
+    }
+    plan->files = files;
+    if (plan->file_count && !inject->run.request.program) {
+        usage_error(inject->run.command, "--compare is for programs: of kernel files, buffers are "
+                                         "compared");
+        return false;
+    }
+    if (!tolerance || (text_f64(tolerance, &plan->tolerance) == TEXT_OK && plan->tolerance >= 0 &&
+                       plan->tolerance <= 1000))
+        return true;
+    usage_error(inject->run.command,
+                "--tolerance: '%.64s': expected a number from 0 to 1000, such as 0.001", tolerance);
+    return false;
+}
+
 static bool take_options(struct inject_command *inject, const struct command_line *line)
 {
     struct hd_inject_plan *plan = &inject->plan;
@@ -130,6 +166,8 @@ static bool take_options(struct inject_command *inject, const struct command_lin
         }
         plan->faults = MOST_FOR_INTERVAL;
     }
+    if (!take_verdict(inject, line))
+        return false;
     inject->out = option_value(line, "--out");
     if (inject->out || plan->only >= 0)
         return true;
@@ -227,6 +265,12 @@ static bool run_once(void *user, struct hd_inject *unused, struct hd_result *res
     return give_buffers(inject, error);
 }
 
+static int64_t start_program(void *user, const char *place, const char *job, struct hd_error *error)
+{
+    const struct inject_command *inject = user;
+    return guest_start(inject->program, place, job, error);
+}
+
 /* ---- while it runs ---- */
 
 static bool progress(void *user, uint64_t done, uint64_t total)
@@ -248,10 +292,12 @@ static bool progress(void *user, uint64_t done, uint64_t total)
     return !inject->stopped;
 }
 
-static bool run_campaign(struct inject_command *inject)
+/* Returns an exit code. */
+static int run_campaign(struct inject_command *inject)
 {
     struct hd_error error = {0};
-    const struct hd_inject_host host = {run_once, progress, inject};
+    const struct hd_inject_host host = {inject->program ? NULL : run_once, progress, inject,
+                                        start_program};
     sigset_t set, old;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -261,9 +307,10 @@ static bool run_campaign(struct inject_command *inject)
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (inject->drawn)
         laboratory_clear();
-    if (!ok)
-        report(inject->run.command, &error);
-    return ok;
+    if (ok)
+        return EXIT_DONE;
+    report(inject->run.command, &error);
+    return error.code == HD_ERROR_USAGE ? EXIT_USAGE : EXIT_FAULT;
 }
 
 /* ---- the command ---- */
@@ -325,6 +372,9 @@ static int finish(struct inject_command *inject)
     else if (!inject->run.request.quiet)
         inject_print(inject, summary);
     json_decref(summary);
+    if (hd_inject_threaded(inject->inject) && !inject->run.request.quiet)
+        complain(inject->run.command, "the program has threads, so each fault ran in a process of "
+                                      "its own from the beginning");
     if (!check_bugs(inject))
         return EXIT_BUG;
     if (inject->stopped) {
@@ -344,8 +394,19 @@ static int inject_all(struct inject_command *inject, const struct command_line *
     run->request.in_time = true;
     run->request.threads = "1"; /* processes are forked in the middle of a launch */
     inject->draws = !run->request.quiet && isatty(STDERR_FILENO);
-    if (!take_options(inject, line) || !run_prepare(run))
+    if (!take_options(inject, line) || !(run->request.program ? run_open(run) : run_prepare(run)))
         return EXIT_USAGE;
+    if (run->request.program) {
+        inject->program = guest_open(run);
+        if (!inject->program)
+            return EXIT_USAGE;
+        inject->plan.folder =
+            arena_printf(run->request.arena, "%s/inject", guest_folder(inject->program));
+        if (mkdir(inject->plan.folder, 0700) != 0) {
+            complain(run->command, "%s: %s", inject->plan.folder, strerror(errno));
+            return EXIT_USAGE;
+        }
+    }
     inject->inject = hd_inject_create(run->device, &inject->plan, &error);
     if (!inject->inject) {
         report(run->command, &error);
@@ -353,7 +414,8 @@ static int inject_all(struct inject_command *inject, const struct command_line *
     }
     if (inject->out && !laboratory_folder(run->command, "--out", inject->out))
         return EXIT_USAGE;
-    return run_campaign(inject) ? finish(inject) : EXIT_FAULT;
+    const int code = run_campaign(inject);
+    return code ? code : finish(inject);
 }
 
 static int inject_run(const struct command *command, const struct command_line *line)
@@ -364,6 +426,8 @@ static int inject_run(const struct command *command, const struct command_line *
     inject.run.line = &inject.line;
     int code = inject_all(&inject, line);
     hd_inject_destroy(inject.inject);
+    if (inject.program)
+        guest_close(inject.program);
     run_free(&inject.run);
     free(inject.printed);
     arena_destroy(arena);
@@ -397,6 +461,15 @@ static const struct option options[] = {
      "The type of the words of output buffers, for counts of wrong words and relative errors. The "
      "default is u32.",
      OWN, COMPLETE_CHOICE},
+    {"--tolerance", "X",
+     "Words of outputs that differ by at most this share of the right value are right; for floats, "
+     "with --words f32 or f64, and for numbers in text. The default is 0.",
+     OWN, 0},
+    {"--compare", "FILE",
+     "A file that the program writes, by its name in the working folder, or - for its standard "
+     "output: if it differs, so does the program's output. May be repeated. The program's exit "
+     "code is always compared.",
+     OWN | OPTION_REPEAT, COMPLETE_FILE},
     {"--hang", "X",
      "A launch that takes more than X times the cycles of the run without faults hangs; the "
      "default is 2.",
@@ -412,6 +485,7 @@ static const struct option options[] = {
     {"--out", "DIR", "The folder for faults.csv, summary.json and report.html.", OWN,
      COMPLETE_FILE},
     LAUNCH_OPTIONS,
+    PROGRAM_OPTIONS,
     MACHINE_OPTIONS,
     {"--quiet", NULL, "Print no summary, notes or progress.", 0, 0},
     {0},
@@ -427,6 +501,13 @@ static const struct example examples[] = {
     {"heddle inject k.ptx --grid 64 --block 256 --arg out:y.bin:64K --machine gtx480 --faults 1000 "
      "--seed 7 --only 42",
      "One of these faults again, alone:"},
+    {"heddle inject --workload kmeans --quick --machine gtx480 --structures registers --faults 500 "
+     "--out faults",
+     "A program that comes with Heddle:"},
+    {"heddle inject --machine gtx480 --faults 500 --compare result.bin --words f32 --tolerance "
+     "1e-3 "
+     "--out faults -- ./my_opencl_program 1024",
+     "An OpenCL program; a thousandth more or less in its result is right:"},
     {"heddle inject prog.s --si-state state.json --machine miaow --structures '^(issue|exec)[.]' "
      "--faults 200 --out faults",
      "Flip-flops of MIAOW's issue stage, in assembly code:"},
@@ -436,7 +517,7 @@ static const struct example examples[] = {
 const struct command inject_command = {
     .name = "inject",
     .words = "FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [options] [--then [FILE] ...] --faults N "
-             "--out DIR",
+             "--out DIR | [options] --faults N --out DIR -- PROGRAM [ARGUMENTS]",
     .summary = "flip bits while kernels run, and tell what becomes of them",
     .help =
         "Launches kernels of a file as 'heddle run' does, first without faults, then with a bit "
@@ -452,10 +533,17 @@ const struct command inject_command = {
         "\n"
         "Output is what out: and inout: buffers hold at the end and what the guest prints; without "
         "such buffers, all buffers count; of raw programs, all memory. Output files of buffers are "
-        "not written.",
+        "not written.\n"
+        "\n"
+        "Of an OpenCL program the exit code counts, and the files of --compare. It runs in a "
+        "temporary folder with copies of small files of the working folder and links to others, "
+        "and can write nowhere else. A process with a fault that is not decided in its launch "
+        "returns into the program, in a copy of that folder. If the program has threads, each "
+        "fault runs in a process from the beginning, which takes longer.",
     .options = options,
     .examples = examples,
     .max_words = UINT32_MAX,
     .complete = COMPLETE_FILE,
+    .runs_programs = true,
     .run = inject_run,
 };

@@ -10,8 +10,9 @@ struct inject_command {
     struct command_line line; /* without inject's own options */
     struct hd_inject_plan plan;
     struct hd_inject *inject;
-    const char *out; /* folder */
-    char *printed;   /* by the guest, in this run */
+    const char *out;       /* folder */
+    struct child *program; /* NULL: kernels of files */
+    char *printed;         /* by the guest, in this run */
     size_t printed_bytes, printed_room;
     bool draws, drawn; /* progress: wanted; a line of it is on the terminal */
     int stopped;       /* by this signal; 0: by none */

@@ -22,11 +22,13 @@
 #include "cli/energy.h"
 #include "cli/session.h"
 #include "cli/timeline.h"
+#include "heddle/inject.h"
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -599,19 +601,23 @@ static int run_child(struct child *child)
     return finish(child, seconds_since(&began));
 }
 
+/* The driver and the command line. */
+static bool find_parts(struct child *child)
+{
+    child->library =
+        find_beside(child->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
+    if (!child->library)
+        complain(child->run->command,
+                 "the OpenCL driver, libheddle-opencl.so, was not found, neither beside this "
+                 "command nor in its prefix: was Heddle built without the OpenCL headers?");
+    return child->library && find_words(child);
+}
+
 int program_run(struct run_command *run)
 {
     const struct request *request = &run->request;
     struct child child = {.run = run, .arena = request->arena};
-    child.library =
-        find_beside(child.arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
-    if (!child.library) {
-        complain(run->command,
-                 "the OpenCL driver, libheddle-opencl.so, was not found, neither beside this "
-                 "command nor in its prefix: was Heddle built without the OpenCL headers?");
-        return EXIT_OWN;
-    }
-    if (!find_words(&child) || !check_outputs(run))
+    if (!find_parts(&child) || !check_outputs(run))
         return EXIT_OWN;
     if (request->dump_config && !write_json(run, "--dump-config", request->dump_config,
                                             parse_own_json(hd_config_json(run->config))))
@@ -622,6 +628,112 @@ int program_run(struct run_command *run)
     session_free(&child.session);
     temporary_remove(&child.temporary);
     return code;
+}
+
+/* ---- programs that are started several times ---- */
+
+struct child *guest_open(struct run_command *run)
+{
+    struct child *child = arena_new(run->request.arena, struct child);
+    *child = (struct child){.run = run, .arena = run->request.arena};
+    bool ok = find_parts(child);
+    if (ok && !child->path) {
+        complain(run->command, "%s: %s", child->words[0], strerror(ENOENT));
+        ok = false;
+    }
+    if (!ok)
+        return NULL;
+    record_program(child);
+    child->mechanisms = mechanism_files(child);
+    char *whole = realpath(child->path, NULL); /* it will run in other folders */
+    child->path = whole ? arena_strdup(child->arena, whole) : child->path;
+    free(whole);
+    if (!child->mechanisms || !make_folder(child)) {
+        guest_close(child);
+        return NULL;
+    }
+    whole = realpath(child->folder, NULL);
+    child->folder = whole ? arena_strdup(child->arena, whole) : child->folder;
+    free(whole);
+    return child;
+}
+
+const char *guest_folder(const struct child *child)
+{
+    return child->folder;
+}
+
+/* Where the driver keeps compiled kernels (opencl/cache.c), so that they are compiled once. */
+static const char *compile_cache(struct arena *arena)
+{
+    const char *set = getenv("HEDDLE_CACHE_DIR"), *home = getenv("HOME");
+    if (set && *set)
+        return set;
+    set = getenv("XDG_CACHE_HOME");
+    if (set && *set == '/')
+        return arena_printf(arena, "%s/heddle", set);
+    return home && *home == '/' ? arena_printf(arena, "%s/.cache/heddle", home) : "/dev/null";
+}
+
+/* In the new process. Returns only if it fails. */
+static void become(const struct child *child, const char *place, const char *job)
+{
+    struct arena *arena = child->arena; /* the folder above has what processes share */
+    const char *const folders[] = {arena_printf(arena, "%s/..", place), compile_cache(arena)};
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int out = open(arena_printf(arena, "%s/stdout", place), O_WRONLY | O_CREAT, 0600);
+    const int err = open(arena_printf(arena, "%s/stderr", place), O_WRONLY | O_CREAT, 0600);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    set_environment(child);
+    unsetenv("HEDDLE_SESSION");
+    unsetenv("HEDDLE_PROGRESS");
+    setenv("HEDDLE_INJECT", job, 1);
+    setenv("TMPDIR", arena_printf(arena, "%s/tmp", place), 1);
+    if (chdir(arena_printf(arena, "%s/cwd", place)) != 0)
+        return;
+    hd_inject_confine(folders, ARRAY_LEN(folders));
+    execv(child->path, child->words);
+}
+
+i64 guest_start(struct child *child, const char *place, const char *job, struct hd_error *error)
+{
+    int ends[2], reason = 0;
+    pid_t pid = -1;
+    if (pipe2(ends, O_CLOEXEC) == 0)
+        pid = fork();
+    if (pid == 0) {
+        become(child, place, job);
+        reason = errno;
+        ssize_t written = write(ends[1], &reason, sizeof reason);
+        (void)written;
+        _exit(EXIT_CANNOT_RUN);
+    }
+    if (pid > 0) {
+        close(ends[1]);
+        const ssize_t length = read(ends[0], &reason, sizeof reason);
+        close(ends[0]);
+        if (length != sizeof reason)
+            return pid;
+        waitpid(pid, NULL, 0);
+    }
+    error->code = HD_ERROR_SYSTEM;
+    snprintf(error->message, sizeof error->message, "cannot start %.200s: %s", child->words[0],
+             strerror(pid > 0 ? reason : errno));
+    return -1;
+}
+
+void guest_close(struct child *child)
+{
+    temporary_remove(&child->temporary);
 }
 
 /* ---- devices ---- */

@@ -439,15 +439,12 @@ static bool apply_order_and_threads(struct run_command *run)
     return true;
 }
 
-bool run_prepare(struct run_command *run)
+/* Opens the device that the options ask for, on a machine. */
+static bool open_device(struct run_command *run, const char *machine)
 {
     struct hd_error error = {0};
-    if (!read_programs(run))
-        return false;
-    run->config = open_config(run->command, run->line, choose_machine(run));
-    if (!run->config || !apply_limits(run))
-        return false;
-    if (!apply_chip(run))
+    run->config = open_config(run->command, run->line, machine);
+    if (!run->config || !apply_limits(run) || !apply_chip(run))
         return false;
     if (run->live)
         hd_config_set(run->config, "timing.live_state=true", NULL);
@@ -461,6 +458,13 @@ bool run_prepare(struct run_command *run)
         return false;
     if (!run->request.quiet)
         note_idle(run);
+    return true;
+}
+
+bool run_prepare(struct run_command *run)
+{
+    if (!read_programs(run) || !open_device(run, choose_machine(run)))
+        return false;
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -488,24 +492,9 @@ static int launch_and_write(struct run_command *run, f64 start)
     return written || code ? code : EXIT_USAGE;
 }
 
-/* Opens the device only to check that it can be opened; the program's driver opens its own. */
-static int run_program(struct run_command *run)
+bool run_open(struct run_command *run)
 {
-    struct hd_error error = {0};
-    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
-    if (!run->config || !apply_limits(run) || !apply_chip(run))
-        return EXIT_OWN;
-    record_mechanisms(run);
-    run->device = hd_device_open(run->config, &error);
-    if (!run->device) {
-        report(run->command, &error);
-        return EXIT_OWN;
-    }
-    if (!apply_order_and_threads(run))
-        return EXIT_OWN;
-    if (!run->request.quiet)
-        note_idle(run);
-    return program_run(run);
+    return open_device(run, option_value(run->line, "--machine"));
 }
 
 /* Prints what the options ask for on standard error. */
@@ -535,7 +524,7 @@ static int run_all(struct run_command *run)
     if (run->request.list_devices)
         return program_devices(run);
     if (run->request.program)
-        return run_program(run);
+        return run_open(run) ? program_run(run) : EXIT_OWN;
     if (!run_prepare(run))
         return EXIT_USAGE;
     run->watch = watch_start(run->device, !run->request.quiet && isatty(STDERR_FILENO));
@@ -579,22 +568,7 @@ static const struct option options[] = {
      "Write a line of JSON for each instruction that a raw program completes, with all that it "
      "writes; with a timing model also one for each of its steps, with the cycle.",
      OPTION_FILE, COMPLETE_FILE},
-    {"--workload", "NAME",
-     "Run a program that comes with Heddle: 'heddle workloads' lists them. The words after '--' "
-     "are its own options.",
-     OPTION_PROGRAM, COMPLETE_WORKLOAD},
-    {"--quick", NULL, "Use the workload's small size: about a second of simulation.",
-     OPTION_PROGRAM, 0},
-    {"--kernels", "REGEX",
-     "Use the timing model only for kernels whose names match; other launches run in functional "
-     "mode.",
-     OPTION_PROGRAM, 0},
-    {"--launches", "N[-M]",
-     "Use the timing model only for these launches, counted from 1: 3-7, 3- or -7. The statistics "
-     "file has each of them; without this option it has the first 500, and sums by kernel for the "
-     "others.",
-     OPTION_PROGRAM, 0},
-    {"--functional-until", "N", "Run the first N launches in functional mode.", OPTION_PROGRAM, 0},
+    PROGRAM_OPTIONS,
     {"--keep-exit-code", NULL,
      "Return the program's own exit code even if it is 0 although a launch faulted, hung or "
      "reached a limit; by default the code is then 3.",

@@ -42,9 +42,37 @@
             OPTION_FILE, COMPLETE_FILE                                                       \
     }
 
+/* Options that describe programs. */
+#define PROGRAM_OPTIONS                                                                            \
+    {"--workload", "NAME",                                                                         \
+     "Run a program that comes with Heddle: 'heddle workloads' lists them. The words after '--' "  \
+     "are its own options.",                                                                       \
+     OPTION_PROGRAM, COMPLETE_WORKLOAD},                                                           \
+        {"--quick", NULL, "Use the workload's small size: about a second of simulation.",          \
+         OPTION_PROGRAM, 0},                                                                       \
+        {"--kernels", "REGEX",                                                                     \
+         "Use the timing model only for kernels whose names match; other launches run in "         \
+         "functional "                                                                             \
+         "mode.",                                                                                  \
+         OPTION_PROGRAM, 0},                                                                       \
+        {"--launches", "N[-M]",                                                                    \
+         "Use the timing model only for these launches, counted from 1: 3-7, 3- or -7. The "       \
+         "statistics "                                                                             \
+         "file has each of them; without this option it has the first 500, and sums by kernel "    \
+         "for the "                                                                                \
+         "others.",                                                                                \
+         OPTION_PROGRAM, 0},                                                                       \
+    {                                                                                              \
+        "--functional-until", "N", "Run the first N launches in functional mode.", OPTION_PROGRAM, \
+            0                                                                                      \
+    }
+
 /* With the request parsed: reads files, opens the device, loads and checks kernels, fills buffers.
  * Prints an error and returns false on failure. */
 bool run_prepare(struct run_command *run);
+/* The same for a program: opens the device only to check that it can be opened; the program's driver
+ * opens its own. */
+bool run_open(struct run_command *run);
 /* One launch, with the arguments of the command line; its result is in the launch. */
 bool run_launch(struct run_command *run, struct launch *launch, struct hd_error *error);
 void run_free(struct run_command *run);

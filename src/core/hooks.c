@@ -116,7 +116,8 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         if (m->create)
             m->create(use->state, core);
         hooks->seams |= mechanism_seams(m, use->params);
-        hooks->operands |= !m->no_operands;
+        /* operands are read through the map of a warp whose registers may be moved */
+        hooks->operands |= !m->no_operands || m->allocate;
         hooks->caches |= m->cache || m->l1_supply;
     }
     if (core_hooked(core, SEAM_ALLOCATE)) {

@@ -285,6 +285,10 @@ static inline bool core_place_register(struct core *core, u32 slot, u32 reg, u32
     return core_place_lanes(core, slot, reg, core->all_lanes, row);
 }
 
+/* A visitor for storage rows of a mechanism that are rows of the register file, in words of a lane:
+ * the first of them is row number `which` (state_visit). Their bits can be flipped. */
+state_visit_fn core_visit_registers;
+
 /* The physical lane on which an architectural lane's thread runs: the same number, unless a
  * mechanism has given the slot a permutation. Results do not depend on it. */
 static inline u32 core_lane(const struct core *core, u32 slot, u32 lane)

@@ -69,6 +69,7 @@ struct inflight {
     bool passes;     /* a mechanism has its result: it bypasses its unit's output register */
     bool astray;     /* its result goes to another register (live.h) */
     u8 astray_slot;
+    u8 bus; /* the result bus, or port of the load/store unit, that its result took (places) */
     u16 astray_register;
     bool counted;  /* in a wait counter; */
     bool in_order; /* that counter's order allows it to retire: gcn/waitcnt.c */
@@ -275,6 +276,7 @@ struct collect_stage {
     /* For mechanisms that change `places`: */
     u32 spread;                 /* the machine's banks that count as one bank above */
     u64 busy;                   /* banks with a write that takes more than one cycle, */
+    u64 readable;               /* those whose last write left their read port free, */
     u64 busy_until[CORE_BANKS]; /* and the first cycle in which each is free again */
     struct {
         u8 up, down, base; /* shift amounts for collect_banks */

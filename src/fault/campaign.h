@@ -7,6 +7,9 @@
  *     touch.c   when the golden run read and wrote memory for the last time
  *     follow.c  a process with a fault: from the flip until its fate is known
  *     spawn.c   processes: of the golden run, which fork those of faults
+ *     program.c programs that launch kernels themselves: joining, returning into them, their ends
+ *     site.c    folders, descriptors and mappings of such programs
+ *     judge.c   files of such programs, compared
  *     tally.c   counts, intervals, JSON
  *     inject.c  the public functions (heddle/inject.h)
  *
@@ -15,8 +18,9 @@
  *      writes its own verdict, the golden run's process everything else, before any fault runs.
  *  J2  A verdict depends on the fault and the golden run only: not on other faults, their order or
  *      the number of processes at a time.
- *  J3  Processes of a campaign end by _exit() and die with their parent; they write to no file
- *      that the caller has open.
+ *  J3  Processes of a campaign die with their parent; they write to no file that the caller, or the
+ *      process they were forked from, has open. Those that do not return into a program end by
+ *      _exit().
  */
 #ifndef FAULT_CAMPAIGN_H
 #define FAULT_CAMPAIGN_H
@@ -70,6 +74,13 @@ struct fault_verdict {
     u8 effect;  /* enum hd_effect */
     u8 decided; /* enum decided */
     bool audited, disagrees, crashed;
+    u8 claim;      /* of a program's fault that is audited: what was decided, enum decided, */
+    u8 claimed;    /* and the effect */
+    bool same_end; /* of a program: the state at the end of the last launch is right */
+    _Atomic(u8) returned; /* the process has returned into its program, and parted from others */
+    u32 launches;         /* of a program, so far */
+    u32 parked; /* of a program: words that are wrong until the end of the launch; 0: it goes on */
+    bool woken; /* it was parked */
     u64 cycles, wrong, first;
     f64 error;
     char output[48], detail[32], explanation[160];
@@ -89,13 +100,18 @@ struct ledger {
     atomic_ullong done;
     /* of the golden run: */
     bool golden, failed;
-    char message[512]; /* why it failed */
-    u64 every;         /* cycles between samples, about */
+    char message[512];     /* why it failed */
+    bool joined, threaded; /* a program: it has opened the device; it has other threads */
+    i32 status;            /* of a program: of waitpid */
+    u64 cpu_ms;            /* of a program: its processor time */
+    u64 from, to;          /* of a program: ids of faults that run now */
+    bool reallocates;      /* of a program: it allocates or frees memory between launches */
+    u64 every;             /* cycles between samples, about */
     u32 sample_count, launch_count;
     u64 cycles; /* of all launches */
     struct golden_sample samples[MOST_SAMPLES];
     struct golden_sample ends[MOST_LAUNCHES]; /* of launches; `cycle` is their number of cycles */
-    struct fault_verdict verdicts[];          /* by id */
+    struct fault_verdict verdicts[];          /* by id; of a program, faults come after them */
 };
 
 /* A piece of device memory, and what the golden run does with it. Shared by all processes. */
@@ -138,6 +154,7 @@ struct follow {
     bool matched;  /* at the last one: to be confirmed */
     bool same_end; /* the state at the end of the last launch is the golden run's */
     u64 cycles;    /* of launches that have ended */
+    bool armed;    /* the strikes were given to the timing model */
     bool of_core;  /* the bit is in a core: what is wrong in memory was stored */
     struct fault_verdict verdict;
     struct fault_verdict claim; /* of an audited fault: what was decided */
@@ -161,6 +178,12 @@ struct hd_inject {
     const u8 *golden_outputs; /* mapped */
     size_t golden_bytes, at;  /* at: of the next output */
 
+    const char *folder;      /* of a program; NULL: none */
+    bool joined;             /* this is a process of the program */
+    bool looked;             /* of a program: at the memory of this launch */
+    const char *place, *own; /* of this process: the folder "work", or that of its fault */
+    int end;                 /* of a fault's process: its pipe */
+
     /* of this process */
     enum role role;
     u32 launch; /* that runs, or is next */
@@ -170,6 +193,8 @@ struct hd_inject {
     fs now;           /* start of the window */
     const u64 *order; /* ids of this round by launch and cycle */
     u64 order_count, next;
+    VEC(struct strike) due; /* of the runner: first bits of faults whose moment has come, */
+    VEC(u64) due_ids;       /* and their ids */
     struct fault_process *workers;
     u32 worker_count;
     struct follow follow;
@@ -206,6 +231,8 @@ struct golden_sample sample_take(const struct hd_inject *inject, const struct li
 
 /* touch.c: where memory has content (mem/content.h); otherwise `touched` stays empty. */
 void touch_create(struct hd_inject *inject);
+/* Whether the device's allocations are still those of touch_create(). */
+bool touch_is_current(const struct hd_inject *inject);
 void touch_destroy(struct hd_inject *inject);
 /* Records accesses from now on. */
 void touch_record(struct hd_inject *inject);
@@ -219,16 +246,69 @@ void touch_replace(struct hd_inject *inject, bool right);
 
 /* follow.c */
 void follow_begin_fault(struct hd_inject *inject, u64 id);
+/* Whether a fault that is decided early runs to the end all the same. */
+bool follow_audits(const struct hd_inject *inject, u64 id);
+/* Its bits, for the timing model. */
+struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit);
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment);
 void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
 /* The program has ended. Does not return. */
 _Noreturn void follow_end(struct hd_inject *inject, const struct hd_result *result);
 
 /* spawn.c */
+/* Ids in the order of their moments. */
+u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to);
+/* Waits until at most `most` faults run; or, with `launch_ended`, until all have returned into their
+ * programs. */
+void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended);
+/* Waits for a process, and tells the caller of progress. */
+void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
+                  const struct fault_process *process, u64 total);
+/* Forks the process of a fault; true in the child. */
+bool spawn_again(struct hd_inject *inject, u64 id);
+void spawn_fail(struct hd_inject *inject, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Called by the timing model in the cycle of a fault (live_ask_fn). */
+bool spawn_ask(void *user, struct strike *strike);
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment);
 /* Runs the program in a process of its own, as the golden run or with faults [from, to). */
 bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum role role,
                u64 from, u64 to, struct error *error);
+
+/* The next fault's turn has come, in processes of programs that run one fault from the beginning. */
+void follow_arm(struct hd_inject *inject);
+/* What a launch's outcome means; false: nothing, it was done. */
+bool follow_outcome(struct fault_verdict *verdict, const struct hd_result *result);
+/* The fault's own end is known here; does not return. */
+_Noreturn void follow_conclude(struct hd_inject *inject, enum hd_effect effect);
+/* Counts words that differ. */
+void compare_words(const struct hd_inject *inject, struct fault_verdict *verdict, const char *name,
+                   const u8 *data, const u8 *golden, size_t bytes);
+
+/* Only words in memory differ, which the launch does not touch any more: the process ends, and another
+ * one begins at the end of the launch with these words. False: it must go on. */
+bool program_park(struct hd_inject *inject);
+
+/* program.c */
+bool program_share(struct hd_inject *inject, struct error *error);
+/* In the program's process: opens what the caller shares. */
+bool program_join(struct hd_inject *inject, struct error *error);
+/* Runs the program once: without faults, or faults [from, to). */
+bool program_run_golden(struct hd_inject *inject, const struct hd_inject_host *host,
+                        struct error *error);
+bool program_run_faults(struct hd_inject *inject, const struct hd_inject_host *host, u64 from,
+                        u64 to, struct error *error);
+/* A launch of a fault's process has ended: the program goes on, in its own folder. */
+void program_return(struct hd_inject *inject);
+/* In the program's process, about to fork: whether it can. */
+bool program_can_fork(struct hd_inject *inject);
+/* A fault's process has ended, and its fate is not known. */
+void program_judge(struct hd_inject *inject, u64 id, int status);
+/* Faults of a program as all processes see them. */
+struct injection *program_faults(const struct hd_inject *inject);
+
+/* judge.c: compares a place with the golden one; true: files differ, and *verdict tells where. */
+bool judge_files(const struct hd_inject *inject, const char *place, struct fault_verdict *verdict);
 
 /* tally.c */
 u64 tally_failures(const struct hd_inject *inject, u64 *total);

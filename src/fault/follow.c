@@ -27,6 +27,7 @@ enum {
 static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
                                enum decided decided)
 {
+    const struct fault_verdict *before = &inject->ledger->verdicts[inject->follow.id];
     struct fault_verdict *verdict = &inject->follow.verdict;
     const struct fault_verdict *claim = &inject->follow.claim;
     const bool audited = claim->decided != DECIDED_NOT;
@@ -38,8 +39,27 @@ static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
     else
         verdict->disagrees = audited;
     verdict->audited = audited;
+    verdict->returned = before->returned;
+    verdict->woken = before->woken;
     inject->ledger->verdicts[inject->follow.id] = *verdict;
     _exit(0);
+}
+
+bool follow_audits(const struct hd_inject *inject, u64 id)
+{
+    struct rng rng;
+    rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
+    return rng_unit(&rng) < inject->plan.audit;
+}
+
+struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
+{
+    const struct injection *fault = &inject->faults[id];
+    const struct fault_target *target = &inject->targets.data[fault->target];
+    return (struct strike){.element = target->name,
+                           .owner = fault->owner,
+                           .bit = fault->entry * target->row->bits + fault->bit + bit,
+                           .cycle = fault->cycle};
 }
 
 void follow_begin_fault(struct hd_inject *inject, u64 id)
@@ -47,22 +67,28 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     const struct injection *fault = &inject->faults[id];
     const struct fault_target *target = &inject->targets.data[fault->target];
     struct follow *follow = &inject->follow;
-    struct rng rng;
-    rng_stream(&rng, inject->plan.seed, 0, "fault", id, "audit");
     *follow = (struct follow){.id = id,
-                              .audit = rng_unit(&rng) < inject->plan.audit,
+                              .audit = follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
     for (u32 i = 0; i < MOST_PATTERN; i++)
         if (fault->pattern >> i & 1)
-            follow->strikes[follow->strike_count++] = (struct strike){
-                .element = target->name,
-                .owner = fault->owner,
-                .bit = fault->entry * target->row->bits + fault->bit + i,
-                .cycle = fault->cycle,
-            };
+            follow->strikes[follow->strike_count++] = follow_strike(inject, id, i);
     for (u32 i = 0; i < inject->launch; i++)
         follow->cycles += inject->ledger->ends[i].cycle;
+}
+
+void follow_arm(struct hd_inject *inject)
+{
+    struct follow *follow = &inject->follow;
+    if (follow->armed || inject->faults[follow->id].launch != inject->launch)
+        return;
     timing_strike(inject->device->timing, follow->strikes, follow->strike_count);
+    follow->armed = true;
+}
+
+void follow_conclude(struct hd_inject *inject, enum hd_effect effect)
+{
+    conclude(inject, effect, DECIDED_END);
 }
 
 /* Its fate is known; no need to go on, but for an audit. */
@@ -153,7 +179,10 @@ static void compare(struct hd_inject *inject, const struct live_moment *moment)
         return;
     }
     if (written && follow->matched) {
-        decide_written(inject);
+        if (!inject->joined)
+            decide_written(inject);
+        else if (!follow->audit)
+            program_park(inject);
         return;
     }
     follow->matched = same || written;
@@ -162,23 +191,38 @@ static void compare(struct hd_inject *inject, const struct live_moment *moment)
                                     : follow->check + 1 + follow->tries++ / 2;
 }
 
+static void end_launch(struct hd_inject *inject, const struct live_moment *moment,
+                       const struct golden_sample *end)
+{
+    struct follow *follow = &inject->follow;
+    if (!follow->struck && follow->armed && !has_struck(inject)) /* the launch has ended before */
+        decide(inject, HD_EFFECT_MASKED, DECIDED_LATE);
+    follow->struck = follow->armed;
+    follow->cycles += moment->cycle;
+    follow->same_end = end && end->cycle == moment->cycle && holds_same(inject, moment, end);
+    inject->launch++;
+    if (inject->joined)
+        program_return(inject);
+}
+
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
 {
     struct follow *follow = &inject->follow;
     const struct ledger *ledger = inject->ledger;
     const bool known = inject->launch < ledger->launch_count;
     const struct golden_sample *end = known ? &ledger->ends[inject->launch] : NULL;
+    const u64 limit = end ? end->cycle : ledger->cycles;
     if (moment->ended) {
-        follow->cycles += moment->cycle;
-        follow->same_end = end && end->cycle == moment->cycle && holds_same(inject, moment, end);
-        inject->launch++;
+        end_launch(inject, moment, end);
         return;
     }
-    if (end && (f64)moment->cycle > inject->plan.hang * (f64)end->cycle) {
+    if (!follow->armed && inject->joined)
+        follow_arm(inject);
+    if ((f64)moment->cycle > inject->plan.hang * (f64)limit) {
         follow->verdict.cycles = follow->cycles + moment->cycle;
         conclude(inject, HD_EFFECT_HANG, DECIDED_END);
     }
-    if (!follow->struck && !has_struck(inject))
+    if (!follow->struck && !(follow->armed && has_struck(inject)))
         return;
     if (!is_decided(follow))
         compare(inject, moment);
@@ -214,22 +258,24 @@ static f64 relative_error(enum word_type type, const u8 *wrong, const u8 *right)
 }
 
 /* Words that differ; bytes behind the last whole word count as one. */
-static void compare_words(struct hd_inject *inject, const char *name, const u8 *data,
-                          const u8 *golden, size_t bytes)
+void compare_words(const struct hd_inject *inject, struct fault_verdict *verdict, const char *name,
+                   const u8 *data, const u8 *golden, size_t bytes)
 {
-    struct fault_verdict *verdict = &inject->follow.verdict;
     const size_t size = inject->words == WORD_F64 ? 8 : 4;
     for (size_t at = 0; at < bytes; at += size) {
         const size_t length = MIN(size, bytes - at);
         if (!memcmp(data + at, golden + at, length))
+            continue;
+        const f64 off =
+            length == size ? relative_error(inject->words, data + at, golden + at) : INFINITY;
+        if (off <= inject->plan.tolerance)
             continue;
         if (!verdict->wrong++) {
             snprintf(verdict->output, sizeof verdict->output, "%s", name);
             verdict->first = at / size;
         }
         if (length == size)
-            verdict->error =
-                fmax(verdict->error, relative_error(inject->words, data + at, golden + at));
+            verdict->error = fmax(verdict->error, off);
     }
 }
 
@@ -246,7 +292,7 @@ static void decide_written(struct hd_inject *inject)
             if (inject->wrong.data[i].address >= output.address && to < output.bytes)
                 memcpy(bytes + to, inject->wrong.data[i].wrong, 4);
         }
-        compare_words(inject, output.name, bytes, data, output.bytes);
+        compare_words(inject, &inject->follow.verdict, output.name, bytes, data, output.bytes);
         free(bytes);
     }
     inject->follow.verdict.cycles = inject->ledger->cycles;
@@ -259,12 +305,23 @@ void follow_output(struct hd_inject *inject, const char *name, const void *data,
     struct golden_output output = {0};
     const u8 *golden = NULL;
     golden_next(inject, &inject->at, &output, &golden);
-    compare_words(inject, name, data, golden, MIN(output.bytes, bytes));
+    compare_words(inject, verdict, name, data, golden, MIN(output.bytes, bytes));
     if (output.bytes == bytes)
         return;
     if (!verdict->wrong++)
         snprintf(verdict->output, sizeof verdict->output, "%s", name);
     verdict->error = INFINITY; /* of another length */
+}
+
+bool follow_outcome(struct fault_verdict *verdict, const struct hd_result *result)
+{
+    if (result->outcome == HD_DONE)
+        return false;
+    snprintf(verdict->explanation, sizeof verdict->explanation, "%s", result->explanation);
+    verdict->effect = result->outcome == HD_LIMIT ? HD_EFFECT_HANG : HD_EFFECT_DUE;
+    if (result->outcome != HD_LIMIT)
+        snprintf(verdict->detail, sizeof verdict->detail, "%s", hd_outcome_name(result->outcome));
+    return true;
 }
 
 void follow_end(struct hd_inject *inject, const struct hd_result *result)
@@ -273,12 +330,8 @@ void follow_end(struct hd_inject *inject, const struct hd_result *result)
     struct fault_verdict *verdict = &follow->verdict;
     enum hd_effect effect = HD_EFFECT_MASKED;
     verdict->cycles = follow->cycles;
-    snprintf(verdict->explanation, sizeof verdict->explanation, "%s", result->explanation);
-    if (result->outcome == HD_LIMIT) {
-        effect = HD_EFFECT_HANG;
-    } else if (result->outcome != HD_DONE) {
-        effect = HD_EFFECT_DUE;
-        snprintf(verdict->detail, sizeof verdict->detail, "%s", hd_outcome_name(result->outcome));
+    if (follow_outcome(verdict, result)) {
+        effect = (enum hd_effect)verdict->effect;
     } else if (verdict->wrong) {
         effect = HD_EFFECT_SDC;
     } else if (follow->cycles != inject->ledger->cycles) {

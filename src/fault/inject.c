@@ -4,6 +4,7 @@
 #include "fault/campaign.h"
 #include "gpu/api/api.h"
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,6 +50,10 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
     if (!plan->jobs)
         plan->jobs = workers_host_cores();
     plan->jobs = MIN(plan->jobs, (u32)MOST_JOBS);
+    if (!(plan->tolerance >= 0 && plan->tolerance < 1e9))
+        return error_set(error, ERROR_USAGE, "",
+                         "the tolerance is %g: expected a share from 0, such as 0.001",
+                         plan->tolerance);
     if (!(plan->hang > 1))
         return error_set(error, ERROR_USAGE, "",
                          "a launch hangs after %g times its cycles: expected more than 1",
@@ -87,6 +92,8 @@ static bool take_list(struct hd_inject *inject, struct error *error)
 
 static bool create_ledger(struct hd_inject *inject, struct error *error)
 {
+    if (inject->folder)
+        return program_share(inject, error);
     const size_t bytes = sizeof(struct ledger) + inject->capacity * sizeof(struct fault_verdict);
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -116,6 +123,11 @@ static void copy_plan(struct hd_inject *inject, const struct hd_inject_plan *pla
                                   &own->list_name};
     for (u32 i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = copy(inject->arena, *texts[i]);
+    const char **files = arena_array(inject->arena, const char *, plan->file_count);
+    for (u32 i = 0; i < plan->file_count; i++)
+        files[i] = copy(inject->arena, plan->files[i]);
+    own->files = files;
+    inject->folder = own->folder = copy(inject->arena, plan->folder);
 }
 
 static bool prepare(struct hd_inject *inject, struct error *error)
@@ -166,25 +178,46 @@ void hd_inject_destroy(struct hd_inject *inject)
     if (inject->outputs >= 0)
         close(inject->outputs);
     touch_destroy(inject);
-    free(inject->faults);
+    if (!inject->joined)
+        free(inject->faults);
     free(inject->workers);
     vec_free(&inject->targets);
+    vec_free(&inject->due);
+    vec_free(&inject->due_ids);
     arena_destroy(inject->arena);
     free(inject);
 }
 
 /* ---- running ---- */
 
+/* In a process of a program, in the first moment of each launch: the memory that launches touch. */
+static void look_at_memory(struct hd_inject *inject)
+{
+    inject->looked = true;
+    if (inject->launch == 0 && !inject->ledger->reallocates) {
+        touch_create(inject);
+        if (inject->role == ROLE_GOLDEN)
+            touch_record(inject);
+    }
+    if (inject->role == ROLE_GOLDEN && !touch_is_current(inject))
+        inject->ledger->reallocates = true;
+    if (inject->ledger->reallocates)
+        inject->touched.count = 0;
+}
+
 /* Called by the timing model, in processes of the campaign. */
 static void at_moment(void *user, const struct live_moment *moment)
 {
     struct hd_inject *inject = user;
+    if (inject->joined && !inject->looked && !moment->ended)
+        look_at_memory(inject);
     if (inject->role == ROLE_GOLDEN)
         golden_moment(inject, moment);
     else if (inject->role == ROLE_FAULT)
         follow_moment(inject, moment);
     else
         spawn_moment(inject, moment);
+    inject->looked &= !moment->ended;
 }
 
 void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,
@@ -206,17 +239,23 @@ static bool is_reached(const struct hd_inject *inject)
     return (high - low) / 2 <= inject->plan.half_width;
 }
 
+static bool run_range(struct hd_inject *inject, const struct hd_inject_host *host, u64 from, u64 to,
+                      struct error *error)
+{
+    return inject->folder ? program_run_faults(inject, host, from, to, error)
+                          : spawn_run(inject, host, ROLE_RUNNER, from, to, error);
+}
+
 static bool run_faults(struct hd_inject *inject, const struct hd_inject_host *host,
                        struct error *error)
 {
     const bool rounds = inject->plan.half_width > 0 && !inject->plan.list && inject->plan.only < 0;
     if (inject->plan.list)
-        return list_check(inject, error) &&
-               spawn_run(inject, host, ROLE_RUNNER, 0, inject->drawn, error);
+        return list_check(inject, error) && run_range(inject, host, 0, inject->drawn, error);
     u64 size = rounds ? ROUND : inject->capacity;
     for (u64 from = 0; from < inject->capacity && !inject->stopped; from = inject->drawn) {
         draw_faults(inject, MIN(from + size, inject->capacity));
-        if (!spawn_run(inject, host, ROLE_RUNNER, from, inject->drawn, error))
+        if (!run_range(inject, host, from, inject->drawn, error))
             return false;
         if (rounds && is_reached(inject))
             break;
@@ -230,15 +269,104 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
                    struct hd_error *error)
 {
     struct error inner = {0};
-    if (!inject || !host || !host->run)
+    if (!inject || !host || (inject->folder ? !host->start : !host->run))
         return api_null(error, "hd_inject_run");
+    if (inject->folder) {
+        const bool done = program_run_golden(inject, host, &inner) &&
+                          (inject->stopped || run_faults(inject, host, &inner));
+        return done || api_fail(error, &inner);
+    }
     touch_create(inject);
     timing_watch_moments(inject->device->timing, at_moment, inject);
+    timing_watch_strikes(inject->device->timing, spawn_ask, inject);
     const bool ok =
         spawn_run(inject, host, ROLE_GOLDEN, 0, 0, &inner) &&
         (inject->stopped || (golden_map(inject, &inner) && run_faults(inject, host, &inner)));
     timing_watch_moments(inject->device->timing, NULL, NULL);
+    timing_watch_strikes(inject->device->timing, NULL, NULL);
     return ok || api_fail(error, &inner);
+}
+
+/* ---- processes of programs ---- */
+
+/* The plan of the campaign that has started this process. */
+static bool read_plan(struct hd_inject *inject, struct error *error)
+{
+    struct hd_inject_plan plan = {.only = -1};
+    json_int_t seed = 0, capacity = 0;
+    int jobs = 0;
+    const char *path = arena_printf(inject->arena, "%s/plan.json", inject->folder);
+    json_t *files = NULL, *json = json_load_file(path, 0, NULL);
+    const bool ok = json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:o}",
+                                        "structures", &plan.structures, "model", &plan.model,
+                                        "words", &plan.words, "seed", &seed, "hang", &plan.hang,
+                                        "audit", &plan.audit, "tolerance", &plan.tolerance, "jobs",
+                                        &jobs, "capacity", &capacity, "files", &files) == 0;
+    const char **names = arena_array(inject->arena, const char *, json_array_size(files));
+    for (size_t i = 0; i < json_array_size(files); i++)
+        names[i] = json_string_value(json_array_get(files, i));
+    plan.files = names;
+    plan.file_count = (u32)json_array_size(files);
+    plan.seed = (u64)seed;
+    plan.jobs = (u32)jobs;
+    plan.folder = inject->folder;
+    if (ok)
+        copy_plan(inject, &plan);
+    inject->capacity = (u64)capacity;
+    json_decref(json);
+    return ok || error_set(error, ERROR_INPUT, path, "is no plan of a campaign");
+}
+
+/* What this process is to do. */
+static bool take_role(struct hd_inject *inject, const char *role, struct error *error)
+{
+    struct ledger *ledger = inject->ledger;
+    u64 id;
+    inject->place = arena_printf(inject->arena, "%s/work", inject->folder);
+    inject->faults = program_faults(inject);
+    inject->drawn = ledger->to;
+    inject->workers = checked(calloc(inject->plan.jobs, sizeof *inject->workers));
+    if (!strcmp(role, "golden")) {
+        inject->role = ROLE_GOLDEN;
+        ledger->joined = true;
+    } else if (!strcmp(role, "runner")) {
+        inject->role = ROLE_RUNNER;
+        inject->order = spawn_order(inject, ledger->from, ledger->to);
+    } else if (text_u64(role, &id) == TEXT_OK && id < inject->drawn) {
+        inject->role = ROLE_FAULT;
+        inject->own = arena_printf(inject->arena, "%s/%s", inject->folder, role);
+        follow_begin_fault(inject, id);
+    } else {
+        return error_set(error, ERROR_USAGE, "", "'%.60s' is no part of a campaign", role);
+    }
+    return true;
+}
+
+struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, struct hd_error *error)
+{
+    struct error inner = {0};
+    const char *colon = job ? strrchr(job, ':') : NULL;
+    if (!device || !colon) {
+        api_null(error, "hd_inject_join");
+        return NULL;
+    }
+    struct hd_inject *inject = checked(calloc(1, sizeof *inject));
+    inject->arena = arena_create();
+    inject->device = device;
+    inject->machine = config_machine(device->config);
+    inject->outputs = -1;
+    inject->joined = true;
+    inject->folder = arena_strndup(inject->arena, job, (size_t)(colon - job));
+    if (check_device(device, &inner) && read_plan(inject, &inner) && read_words(inject, &inner) &&
+        draw_model(inject, &inner) && draw_targets(inject, &inner) &&
+        program_join(inject, &inner) && take_role(inject, colon + 1, &inner)) {
+        timing_watch_moments(device->timing, at_moment, inject);
+        timing_watch_strikes(device->timing, spawn_ask, inject);
+        return inject;
+    }
+    hd_inject_destroy(inject);
+    api_fail(error, &inner);
+    return NULL;
 }
 
 /* ---- results ---- */

@@ -8,11 +8,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    TICK_MS = 100
+    TICK_MS = 100,
+    RETURN_MS = 2
 };
 
 static bool stopped(const struct hd_inject *inject)
@@ -26,9 +29,13 @@ static void take_verdict(struct hd_inject *inject, u32 which)
 {
     const struct fault_process process = inject->workers[which];
     struct fault_verdict *verdict = &inject->ledger->verdicts[process.id];
-    const bool ok = process_reap(&process);
+    const int status = process_reap(&process);
     inject->workers[which] = inject->workers[--inject->worker_count];
-    if (!ok || verdict->effect == HD_EFFECT_NONE)
+    if (verdict->parked)
+        return; /* another process goes on */
+    if (verdict->returned && verdict->effect == HD_EFFECT_NONE)
+        program_judge(inject, process.id, status);
+    else if (status || verdict->effect == HD_EFFECT_NONE)
         verdict->crashed = true;
     atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
 }
@@ -43,15 +50,22 @@ static _Noreturn void give_up(struct hd_inject *inject)
     _exit(0);
 }
 
-/* Until at most `most` faults run. */
-static void wait_until(struct hd_inject *inject, u32 most)
+static bool all_returned(const struct hd_inject *inject)
+{
+    bool all = true;
+    for (u32 i = 0; i < inject->worker_count; i++)
+        all &= inject->ledger->verdicts[inject->workers[i].id].returned;
+    return all;
+}
+
+void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended)
 {
     struct pollfd *ends = checked(calloc(inject->worker_count + 1, sizeof *ends));
-    while (inject->worker_count > most) {
+    while (inject->worker_count > most && !(launch_ended && all_returned(inject))) {
         const u32 count = inject->worker_count;
         for (u32 i = 0; i < count; i++)
             ends[i] = (struct pollfd){.fd = inject->workers[i].pipe, .events = POLLIN};
-        poll(ends, count, TICK_MS);
+        poll(ends, count, launch_ended ? RETURN_MS : TICK_MS);
         if (stopped(inject))
             give_up(inject);
         for (u32 i = count; i-- > 0;) /* the last one takes the place of one that is removed */
@@ -62,23 +76,22 @@ static void wait_until(struct hd_inject *inject, u32 most)
 }
 
 /* Forks the process of a fault; returns true in the child. */
-static bool spawn_fault(struct hd_inject *inject, u64 id)
+bool spawn_again(struct hd_inject *inject, u64 id)
 {
     struct fault_process process;
-    wait_until(inject, inject->plan.jobs - 1);
-    int pid = process_fork(&process);
+    spawn_wait(inject, inject->plan.jobs - 1, false);
+    int pid = process_fork(&process, !inject->joined);
     if (pid < 0) { /* too many processes, perhaps: once more when all others have ended */
-        wait_until(inject, 0);
-        pid = process_fork(&process);
+        spawn_wait(inject, 0, false);
+        pid = process_fork(&process, !inject->joined);
     }
     if (pid < 0) {
-        inject->ledger->failed = true;
-        snprintf(inject->ledger->message, sizeof inject->ledger->message,
-                 "cannot create a process for a fault: %s", strerror(errno));
+        spawn_fail(inject, "cannot create a process for a fault: %s", strerror(errno));
         _exit(1);
     }
     if (pid == 0) {
         inject->role = ROLE_FAULT;
+        inject->end = process.pipe;
         inject->worker_count = 0;
         follow_begin_fault(inject, id);
         return true;
@@ -88,23 +101,35 @@ static bool spawn_fault(struct hd_inject *inject, u64 id)
     return false;
 }
 
+static void settle(struct hd_inject *inject, u64 id, enum decided decided)
+{
+    inject->ledger->verdicts[id] =
+        (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = (u8)decided};
+    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+}
+
 /* Faults of a launch that has ended before their cycle: nothing is there to be flipped. */
 static void skip_late(struct hd_inject *inject)
 {
+    for (u32 i = 0; i < inject->due.count; i++)
+        if (!inject->due.data[i].done)
+            settle(inject, inject->due_ids.data[i], DECIDED_LATE);
+    inject->due.count = inject->due_ids.count = 0;
     for (; inject->next < inject->order_count; inject->next++) {
         const u64 id = inject->order[inject->next];
         if (inject->faults[id].launch > inject->launch)
             return;
-        inject->ledger->verdicts[id] =
-            (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = DECIDED_LATE};
-        atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+        settle(inject, id, DECIDED_LATE);
     }
 }
 
-static void fail_run(struct hd_inject *inject, const char *message)
+void spawn_fail(struct hd_inject *inject, const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
     inject->ledger->failed = true;
-    snprintf(inject->ledger->message, sizeof inject->ledger->message, "%s", message);
+    vsnprintf(inject->ledger->message, sizeof inject->ledger->message, format, arguments);
+    va_end(arguments);
 }
 
 /* Verdicts compare a run with another one: both must be the same without a fault. */
@@ -112,8 +137,53 @@ static void check_repeats(struct hd_inject *inject, u64 cycles)
 {
     const struct ledger *ledger = inject->ledger;
     if (inject->launch >= ledger->launch_count || ledger->ends[inject->launch].cycle != cycles)
-        fail_run(inject, "the program does not repeat itself: a launch took another number of "
-                         "cycles in its second run");
+        spawn_fail(inject, "the program does not repeat itself: a launch took another number of "
+                           "cycles in its second run");
+}
+
+/* Gives faults of the next window to the timing model, and those of earlier ones whose cores have not
+ * ticked since. */
+static void list_due(struct hd_inject *inject, fs end)
+{
+    u32 kept = 0;
+    for (u32 i = 0; i < inject->due.count; i++)
+        if (!inject->due.data[i].done) {
+            inject->due.data[kept] = inject->due.data[i];
+            inject->due_ids.data[kept++] = inject->due_ids.data[i];
+        }
+    bool more = kept != inject->due.count;
+    inject->due.count = inject->due_ids.count = kept;
+    while (inject->next < inject->order_count) {
+        const u64 id = inject->order[inject->next];
+        const struct strike strike =
+            follow_strike(inject, id, (u32)__builtin_ctzll(inject->faults[id].pattern));
+        if (inject->faults[id].launch != inject->launch ||
+            !timing_strike_due(inject->device->timing, &strike, end))
+            break;
+        *vec_push(&inject->due) = strike;
+        *vec_push(&inject->due_ids) = id;
+        inject->next++;
+        more = true;
+    }
+    if (more)
+        timing_strike(inject->device->timing, inject->due.data, inject->due.count);
+}
+
+/* Entries that are not in use are decided here; the others get a process. It flips the bits. */
+bool spawn_ask(void *user, struct strike *strike)
+{
+    struct hd_inject *inject = user;
+    if (inject->role != ROLE_RUNNER)
+        return true;
+    const u64 id = inject->due_ids.data[strike - inject->due.data];
+    if (!timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
+        settle(inject, id, DECIDED_UNUSED);
+    else if ((!inject->joined || program_can_fork(inject)) && spawn_again(inject, id)) {
+        inject->follow.armed = true;
+        timing_strike_now(inject->device->timing, inject->follow.strikes,
+                          inject->follow.strike_count);
+    }
+    return false;
 }
 
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
@@ -124,21 +194,11 @@ void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
         check_repeats(inject, moment->cycle);
         skip_late(inject);
         inject->launch++;
+        if (inject->joined) /* processes copy what the program has written so far */
+            spawn_wait(inject, 0, true);
         return;
     }
-    while (inject->next < inject->order_count) {
-        const u64 id = inject->order[inject->next];
-        const struct injection *fault = &inject->faults[id];
-        const struct strike strike = {.element = inject->targets.data[fault->target].name,
-                                      .owner = fault->owner,
-                                      .cycle = fault->cycle};
-        if (fault->launch != inject->launch ||
-            !timing_strike_due(inject->device->timing, &strike, moment->end))
-            return;
-        inject->next++;
-        if (spawn_fault(inject, id))
-            return;
-    }
+    list_due(inject, moment->end);
 }
 
 /* ---- whole runs ---- */
@@ -159,25 +219,24 @@ static _Noreturn void run_here(struct hd_inject *inject, const struct hd_inject_
     if (inject->role == ROLE_FAULT) /* a launch was refused that the golden run made */
         _exit(1);
     if (!ok) {
-        fail_run(inject, error.message);
+        spawn_fail(inject, "%s", error.message);
     } else if (result.outcome != HD_DONE) {
-        fail_run(inject, result.explanation);
+        spawn_fail(inject, "%s", result.explanation);
     } else if (inject->launch > MOST_LAUNCHES) {
-        fail_run(inject, "the program has too many launches");
+        spawn_fail(inject, "the program has too many launches");
     } else if (!ledger->golden) {
         ledger->launch_count = inject->launch;
         touch_finish(inject);
         ledger->golden = !ledger->failed && ledger->cycles;
         if (!ledger->cycles && !ledger->failed)
-            fail_run(inject, "no launch has taken a cycle");
+            spawn_fail(inject, "no launch has taken a cycle");
     }
-    wait_until(inject, 0);
+    spawn_wait(inject, 0, false);
     _exit(0);
 }
 
-/* Waits for a run, as the caller. */
-static void attend(struct hd_inject *inject, const struct hd_inject_host *host,
-                   const struct fault_process *process, u64 total)
+void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
+                  const struct fault_process *process, u64 total)
 {
     struct pollfd end = {.fd = process->pipe, .events = POLLIN};
     while (poll(&end, 1, TICK_MS) <= 0 || !end.revents)
@@ -185,6 +244,8 @@ static void attend(struct hd_inject *inject, const struct hd_inject_host *host,
             !host->progress(host->user, atomic_load(&inject->ledger->done), total)) {
             atomic_store(&inject->ledger->stop, true);
             inject->stopped = true;
+            if (inject->folder) /* it may be outside of launches */
+                kill(process->pid, SIGKILL);
         }
 }
 
@@ -200,7 +261,7 @@ static int by_time(const void *a, const void *b, void *user)
     return first < second ? -1 : first > second;
 }
 
-static u64 *order_of(struct hd_inject *inject, u64 from, u64 to)
+u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to)
 {
     u64 *order = checked(calloc(to - from + 1, sizeof *order));
     inject->order_count = 0;
@@ -215,10 +276,10 @@ bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum
                u64 from, u64 to, struct error *error)
 {
     struct fault_process process;
-    u64 *order = order_of(inject, from, to);
+    u64 *order = spawn_order(inject, from, to);
     inject->order = order;
     inject->next = 0;
-    const int pid = process_fork(&process);
+    const int pid = process_fork(&process, true);
     if (pid == 0) {
         inject->role = role;
         run_here(inject, host);
@@ -227,8 +288,8 @@ bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum
     inject->order = NULL;
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot create a process: %s", strerror(errno));
-    attend(inject, host, &process, to);
-    const bool ok = process_reap(&process);
+    spawn_attend(inject, host, &process, to);
+    const bool ok = !process_reap(&process);
     if (inject->ledger->failed)
         return error_set(error, ERROR_INPUT, "", "%s%s",
                          role == ROLE_GOLDEN ? "the run without faults: " : "",

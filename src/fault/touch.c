@@ -5,9 +5,16 @@
  * The L2 reports every sector that is read and every byte that is written; L1 hits are not seen, but
  * a line of an L1 with a wrong word is a difference of state by itself (l1d.data). Words that the
  * golden run writes later are not listed: with one of them wrong, the state is not the golden run's.
+ *
+ * Pieces of programs' memory are files in the campaign's folder. There, the right contents are those at
+ * the end of the last launch, and words that differ are put into memory at the end of the launch
+ * (program.c): the program reads them then. If the program allocates memory between launches, nothing
+ * is decided in this way.
  */
 #include "fault/campaign.h"
+#include "fault/site.h"
 #include "gpu/time/parts.h"
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
@@ -15,14 +22,35 @@ enum {
     MOST_WRONG = 4096 /* words: a fault with more of them runs to the end */
 };
 
+/* Memory that all processes share; NULL: there is none. */
+static u8 *room_of(const struct hd_inject *inject, size_t bytes)
+{
+    struct error ignored = {0};
+    char *path;
+    if (!inject->folder) {
+        void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return room == MAP_FAILED ? NULL : room;
+    }
+    if (asprintf(&path, "%s/memory.%u", inject->folder, inject->touched.count) < 0)
+        host_memory_exhausted();
+    const bool fresh = inject->role == ROLE_GOLDEN;
+    u8 *room = site_map(path, bytes, fresh, &ignored);
+    if (room && fresh && !site_reserve(path, 0, bytes, &ignored)) {
+        munmap(room, bytes);
+        room = NULL;
+    }
+    free(path);
+    return room;
+}
+
 static void add_piece(struct hd_inject *inject, const struct allocation *a)
 {
     const u64 sectors = a->size / SECTOR_BYTES + 2, words = a->size / 4 + 2;
     struct touched piece = {.address = a->address, .bytes = a->size};
     piece.room = (sectors + words) * sizeof(fs) + a->size;
-    u8 *room = mmap(NULL, piece.room, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
+    u8 *room = room_of(inject, piece.room);
+    if (!room)
         return; /* what is wrong there is not listed, and never decided early */
     piece.reads = (fs *)(void *)room;
     piece.writes = piece.reads + sectors;
@@ -30,16 +58,38 @@ static void add_piece(struct hd_inject *inject, const struct allocation *a)
     *vec_push(&inject->touched) = piece;
 }
 
-void touch_create(struct hd_inject *inject)
+/* Allocations that are followed; their number, or 0. */
+static u32 list_pieces(const struct hd_inject *inject, const struct allocation **list)
 {
     const struct timing *timing = inject->device->timing;
-    const struct allocation *list[MOST_PIECES];
-    if (!timing->content || !timing->memory.l2->enabled || inject->touched.count)
-        return;
+    u32 kept = 0;
+    if (!timing->content || !timing->memory.l2->enabled)
+        return 0;
     const u32 count = memory_list(inject->device->memory, list, MOST_PIECES);
     for (u32 i = 0; i < count && count <= MOST_PIECES; i++)
         if (!list[i]->read_only && list[i]->address % SECTOR_BYTES == 0)
-            add_piece(inject, list[i]);
+            list[kept++] = list[i];
+    return kept;
+}
+
+void touch_create(struct hd_inject *inject)
+{
+    const struct allocation *list[MOST_PIECES];
+    if (inject->touched.count)
+        return;
+    const u32 count = list_pieces(inject, list);
+    for (u32 i = 0; i < count; i++)
+        add_piece(inject, list[i]);
+}
+
+bool touch_is_current(const struct hd_inject *inject)
+{
+    const struct allocation *list[MOST_PIECES];
+    bool same = list_pieces(inject, list) == inject->touched.count;
+    for (u32 i = 0; same && i < inject->touched.count; i++)
+        same = list[i]->address == inject->touched.data[i].address &&
+               list[i]->size == inject->touched.data[i].bytes;
+    return same;
 }
 
 void touch_destroy(struct hd_inject *inject)

@@ -39,6 +39,7 @@
 #include "base/error.h"
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
+#include "heddle/inject.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

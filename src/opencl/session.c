@@ -8,6 +8,8 @@
  * HEDDLE_LAUNCHES whatever their number, and all that failed; the others are summed up by kernel
  * (sums.c), so that a program with many launches is not slowed down and its file stays small.
  *
+ * With HEDDLE_INJECT, a fault campaign runs the program (heddle/inject.h): the first device joins it.
+ *
  * With HEDDLE_PROGRESS as well, the progress of launches is written there (progress.h).
  *
  *  S1  A line is written by one call, when its event has happened: a killed program loses only what
@@ -31,7 +33,8 @@
 #include <unistd.h>
 
 enum {
-    SIGNALS = 2
+    SIGNALS = 2,
+    EXIT_NOT_JOINED = 125 /* of 'heddle run': any failure of Heddle's own */
 };
 static const int signals[SIGNALS] = {SIGINT, SIGTERM};
 
@@ -45,10 +48,13 @@ struct session {
     struct sums *sums;
     struct progress progress;
     FILE *trace, *series;
-    FILE *windows;        /* HEDDLE_WINDOW_TIMES, or NULL */
-    bool observes;        /* a device uses trace and series */
-    pthread_mutex_t lock; /* devices may launch concurrently, from different threads */
-    u32 launching;        /* devices that are launching */
+    FILE *windows; /* HEDDLE_WINDOW_TIMES, or NULL */
+    bool observes; /* a device uses trace and series */
+    struct hd_inject
+        *inject;           /* HEDDLE_INJECT: a fault campaign has started this process; or NULL */
+    cl_device_id injected; /* the device of its faults */
+    pthread_mutex_t lock;  /* devices may launch concurrently, from different threads */
+    u32 launching;         /* devices that are launching */
 
     bool wrong; /* the environment is wrong: there are no devices */
     bool caught[SIGNALS];
@@ -342,9 +348,25 @@ static void set_host(struct session *session, struct hd_device *device)
         hd_measure_windows(device, write_window, session->windows);
 }
 
+/* A program that cannot join must not go on: it would run without faults. */
+static void join_campaign(struct session *session, cl_device_id device)
+{
+    struct hd_error error = {0};
+    const char *job = environment("HEDDLE_INJECT");
+    if (!job || session->inject)
+        return;
+    session->inject = hd_inject_join(device->device, job, &error);
+    session->injected = device;
+    if (session->inject)
+        return;
+    complain("HEDDLE_INJECT", error.message);
+    _exit(EXIT_NOT_JOINED);
+}
+
 void session_device(struct session *session, cl_device_id device)
 {
     set_host(session, device->device);
+    join_campaign(session, device);
     observe(session, device->device);
     hd_set_note(device->device, tell_note, session);
     tell(session,
@@ -531,6 +553,8 @@ static void add_launch(cl_device_id device, const struct hd_result *result)
 void session_launched(struct session *session, cl_device_id device, u64 number,
                       const struct hd_result *result)
 {
+    if (session->inject && device == session->injected)
+        hd_inject_launched(session->inject, result);
     if (session->record >= 0) {
         pthread_mutex_lock(&session->lock);
         if (result && device->sum && result->outcome == HD_DONE)
@@ -563,6 +587,7 @@ void session_bug(struct session *session, const char *text)
 void session_close(struct session *session)
 {
     const struct _cl_platform_id *platform = platform_get();
+    hd_inject_leave(session->inject);
     if (session->record >= 0)
         tell_profiles(session);
     for (u32 i = 0; i < platform->device_count; i++)

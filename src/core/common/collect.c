@@ -13,6 +13,7 @@
  *
  * With sub-cores, collectors and banks are divided equally among the schedulers.
  */
+#include "base/hot.h"
 #include "core/common/collect_tick.h"
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
@@ -61,6 +62,22 @@ static u32 banks_of(const struct core_config *config)
 void collect_push_any(struct core *core, struct inflight *inflight)
 {
     collect_push(core, inflight);
+}
+
+/* Collectors of one kind take turns; kinds go in the order of their collectors' numbers. */
+HOT void collect_dispatch(struct core *core, u64 ready)
+{
+    do {
+        struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
+        u64 left = ready & turn->collectors;
+        ready ^= left;
+        do {
+            const u64 later = left & ~0ull << turn->next;
+            const u32 c = first_bit(later ? later : left);
+            left &= ~bit(c);
+            give_on(core, turn, c, false);
+        } while (left);
+    } while (ready);
 }
 
 void collect_create(struct core *core)

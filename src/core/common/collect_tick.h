@@ -55,21 +55,17 @@ PART_OF void give_on(struct core *core, struct turn *turn, u32 c, bool one_group
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
-/* Passes the instructions of full collectors (a non-empty set) to the units' latches. Collectors of
- * one kind take turns; kinds go in the order of their collectors' numbers. */
+/* collect.c: dispatch for several collectors. */
+void collect_dispatch(struct core *core, u64 ready);
+
+/* Passes the instructions of full collectors (a non-empty set) to the units' latches. */
 PART_OF void dispatch(struct core *core, u64 ready, bool one_group)
 {
-    do {
-        struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
-        u64 left = ready & turn->collectors;
-        ready ^= left;
-        do {
-            const u64 later = left & ~0ull << turn->next;
-            const u32 c = first_bit(later ? later : left);
-            left &= ~bit(c);
-            give_on(core, turn, c, one_group);
-        } while (left);
-    } while (ready);
+    const u32 c = first_bit(ready);
+    if (LIKELY(!(ready & (ready - 1))))
+        give_on(core, &core->collect.turns[core->collect.turn_of[c]], c, one_group);
+    else
+        collect_dispatch(core, ready);
 }
 
 /*
@@ -177,7 +173,8 @@ PART_OF void allocate(struct core *core, bool one_group)
 
 PART_OF void collect(struct core *core, bool one_group)
 {
-    const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
+    const u64 busy =
+        UNLIKELY(core->collect.busy) ? collect_busy(core) & ~core->collect.readable : 0;
     u64 written = core->collect.banks_written | busy;
     u32 steps = core->config.collect->steps;
     core->stats.collect.wait_cycles += core->collect.reading_count;

@@ -6,6 +6,10 @@
 #include "gpu/time/parts.h"
 #include <stdlib.h>
 
+enum {
+    MOST_ENTRY_WORDS = 64 /* of 64 bits; longer entries count as used */
+};
+
 /* A row that is part of canonical hashes. */
 struct hashed_row {
     const struct state_row *row;
@@ -25,6 +29,8 @@ struct live {
     live_hash_fn *take; /* NULL: nothing is hashed */
     bool full;          /* all bits, too */
     void *user;
+    live_ask_fn *ask; /* NULL: none */
+    void *ask_user;
     live_moment_fn *moment; /* NULL: none */
     void *moment_user;
 };
@@ -122,11 +128,35 @@ static void strike(struct live *live, struct strike *s)
     const struct state_row *row = state_find(&live->rows, s->element);
     void *owner = row ? owner_of(live->timing, row, s->owner) : NULL;
     s->done = true;
+    if (live->ask && !live->ask(live->ask_user, s))
+        return;
     s->result = owner ? state_flip(row, owner, s->bit) : FLIP_COUNTED;
     if (s->seek && s->result == FLIP_UNUSED)
         seek(row, owner, s);
     if (owner && !strcmp(row->owner, "core"))
         live_disturb(owner);
+}
+
+void timing_watch_strikes(struct timing *timing, live_ask_fn *ask, void *user)
+{
+    timing->live->ask = ask;
+    timing->live->ask_user = user;
+}
+
+void timing_strike_now(struct timing *timing, struct strike *strikes, u32 count)
+{
+    timing_strike(timing, strikes, count);
+    for (u32 i = 0; i < count; i++)
+        strike(timing->live, &strikes[i]);
+}
+
+bool timing_is_used(const struct timing *timing, const struct strike *s)
+{
+    const struct state_row *row = state_find(&timing->live->rows, s->element);
+    void *owner = row ? owner_of(timing, row, s->owner) : NULL;
+    u64 bits[MOST_ENTRY_WORDS];
+    return owner &&
+           (row->bits > 64 * MOST_ENTRY_WORDS || state_get(row, owner, s->bit / row->bits, bits));
 }
 
 static bool strikes_core(const struct live *live, const struct strike *s)

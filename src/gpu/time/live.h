@@ -46,6 +46,14 @@ const struct state_list *timing_rows(const struct timing *timing);
 u32 timing_owners(const struct timing *timing, const struct state_row *row);
 /* Strikes the next launch; the list must remain until it ends. */
 void timing_strike(struct timing *timing, struct strike *strikes, u32 count);
+/* Called before each strike, in its cycle; false: the bit is not flipped. `ask` may fork, and may strike
+ * itself: timing_strike_now. NULL: no more. */
+typedef bool live_ask_fn(void *user, struct strike *strike);
+void timing_watch_strikes(struct timing *timing, live_ask_fn *ask, void *user);
+/* timing_strike, and all of them at once. */
+void timing_strike_now(struct timing *timing, struct strike *strikes, u32 count);
+/* Whether the entry of a strike is in use, so that a flip would act. */
+bool timing_is_used(const struct timing *timing, const struct strike *strike);
 /* Hashes from now on; take NULL: no more. */
 void timing_watch_hash(struct timing *timing, u64 every, live_hash_fn *take, void *user);
 /* The same without the hash of all bits, which is slow: `full` is 0. */
