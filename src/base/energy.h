@@ -75,7 +75,8 @@ struct energy_supply {
                           * elements and logic */
     const char *volts;   /* a parameter in V; NULL, or a value of 0: the machine's supply */
     const char *rate;    /* a parameter: its clock as a factor of the machine's; its leakage lasts
-                          * the time of the launch divided by this. NULL, or 0: 1 */
+                          * the time of the launch divided by this. NULL, or 0: 1, or, if it */
+    bool slows; /* slows down with its supply: as a chain of inverters does, whose clock this is */
     bool (*when)(const void *params);
 };
 

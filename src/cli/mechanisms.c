@@ -246,6 +246,8 @@ static void explain(const json_t *row, const char *name)
         printf("\nUses random numbers: results depend on --seed.\n");
     if (json_is_true(json_object_get(row, "chip")))
         printf("\nNeeds a chip: --chip FILE.db:NUMBER.\n");
+    if (json_is_true(json_object_get(row, "may_chip")))
+        printf("\nReads the chip, if there is one: --chip FILE.db:NUMBER.\n");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
     print_words(row, "conflicts", "Cannot be combined with");
     print_example(arena, row, name);

@@ -405,8 +405,9 @@ static void note_idle_chip(const struct run_command *run)
     bool read = !run->chip;
     json_array_foreach(rows, i, row)
     {
-        read |=
-            json_is_true(json_object_get(row, "on")) && json_is_true(json_object_get(row, "chip"));
+        read |= json_is_true(json_object_get(row, "on")) &&
+                (json_is_true(json_object_get(row, "chip")) ||
+                 json_is_true(json_object_get(row, "may_chip")));
     }
     if (!read)
         complain(run->command, "note: --chip has no effect on the simulation: no mechanism that is "

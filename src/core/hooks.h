@@ -209,7 +209,8 @@ struct mechanism {
     bool marks;       /* it reads exec->marks */
     u32 state_size;   /* size of a core's state, which begins with struct mechanism_state; zeroed */
     bool forgets;     /* the rest of the state is zeroed when a launch begins */
-    bool chip;        /* it reads the chip (core_chip): a device without one is refused */
+    bool chip;        /* it reads the chip (core_chip): a device without one is refused, */
+    bool may_chip;    /* or does without */
     bool random;      /* it uses random numbers (mechanism_random): results depend on the seed */
     bool one_thread;  /* within a window it accesses data of more than one owner: launches use one
                       * thread */

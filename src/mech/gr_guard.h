@@ -61,6 +61,7 @@ struct gr_guard {
     u32 staging; /* and for use while a warp starts */
     struct guard_row *rows;
     u32 *fails, *preferred; /* by row and lane: failing bits, and the values that they take */
+    u8 *check_fails;        /* by row and entry: failing check bits */
     /* sets of rows, bank by bank: bit row / banks of bank row % banks */
     u64 *dead, *lent, *owned, *taken; /* taken: lines and memory */
     u64 *faulty[MOST_ENTRIES];        /* by entry */
@@ -114,6 +115,7 @@ void guard_fail(struct gr_guard *g, u32 row);
 
 /* gr_guard_cost.c */
 extern const struct energy_event guard_events[];
+extern const struct energy_supply guard_supplies[];
 extern const char *const guard_deviations[];
 void guard_storage(const void *params, struct state_list *list);
 

@@ -64,6 +64,12 @@ const struct energy_event guard_events[] = {
     {0},
 };
 
+/* The maps stay at the machine's supply. */
+const struct energy_supply guard_supplies[] = {
+    {.element = "collect.registers", .volts = "vdd", .slows = true},
+    {0},
+};
+
 const char *const guard_deviations[] = {
     "Dead bits cover the first two operands that are vector registers; a 64-bit operand has one "
     "bit for both of its registers.",

@@ -15,6 +15,8 @@
  */
 #include "mech/gr_guard.h"
 
+#include <stdlib.h>
+
 lane_set guard_lanes(entry_set entries)
 {
     lane_set lanes = 0;
@@ -136,14 +138,13 @@ static u32 spill(struct gr_guard *g)
 
 /* ---- patches ---- */
 
-/* The lowest row of a bank that is dead, not lent and good in these entries. */
-static u32 search_bank(struct gr_guard *g, u32 bank, entry_set need)
+/* The lowest row of a bank that is dead, not lent and good in these entries; `unallocated`: that
+ * belongs to no warp. */
+static u32 lowest_row(const struct gr_guard *g, u32 bank, entry_set need, bool unallocated)
 {
-    g->stats->bank_searches++;
-    g->stats->entry_searches += count_entries(need);
     for (u32 w = bank * g->span; w < (bank + 1) * g->span; w++) {
         u64 found = g->dead[w] & ~g->lent[w];
-        if (g->params->patches == GUARD_UNALLOCATED)
+        if (unallocated)
             found &= ~g->owned[w];
         for (u32 set = need; set; set &= set - 1)
             found &= ~g->faulty[first_bit(set)][w];
@@ -151,6 +152,19 @@ static u32 search_bank(struct gr_guard *g, u32 bank, entry_set need)
             return ((w - bank * g->span) * 64 + first_bit(found)) * g->banks + bank;
     }
     return NO_ROW;
+}
+
+static u32 search_bank(struct gr_guard *g, u32 bank, entry_set need)
+{
+    const struct gr_guard_params *p = g->params;
+    u32 found = NO_ROW;
+    g->stats->bank_searches++;
+    g->stats->entry_searches += count_entries(need);
+    if (p->patches == GUARD_UNALLOCATED || p->order == GUARD_UNALLOCATED)
+        found = lowest_row(g, bank, need, true);
+    if (found == NO_ROW && p->patches == GUARD_DEAD)
+        found = lowest_row(g, bank, need, false);
+    return found;
 }
 
 static u32 search(struct gr_guard *g, u32 row, entry_set need)
@@ -375,13 +389,68 @@ static void draw(struct gr_guard *g)
         }
 }
 
+/* The V_min, in units of the chip's record, above which cells fail: that of the weakest of the
+ * given share of all cells, or the supply, relative to the weakest cell. */
+static u32 limit_of(const struct gr_guard *g, const struct chip *chip)
+{
+    const struct file_plan *plan = &chip->plan;
+    const u32 entries = plan->banks * plan->entries;
+    u32 *count = checked(calloc(UINT16_MAX + 1, sizeof *count)), limit = UINT16_MAX;
+    u64 cells = (u64)((f64)file_plan_cells(plan) * plan->cores * g->params->failing / 100);
+    for (u32 c = 0; c < plan->cores; c++)
+        for (u32 i = 0; i < chip->cores[c].first[entries]; i++)
+            count[chip->cores[c].cells[i].vmin]++;
+    while (limit && (g->params->failing > 0 ? cells >= count[limit] : !count[limit]))
+        cells -= count[limit--];
+    free(count);
+    return g->params->failing > 0 ? limit : (u32)(limit * g->params->vdd);
+}
+
+/* The failing cells of a register's row on a chip: check bits are those of the entry's code. */
+static void fail_row(struct gr_guard *g, const struct chip *chip, u32 limit, u32 at)
+{
+    const struct file_plan *plan = &chip->plan;
+    const struct chip_core *core = core_chip_core(g->core);
+    const u32 columns = file_plan_columns(plan);
+    for (u32 c = 0; c < columns; c++) {
+        const u32 place = entry_index(plan, at % g->banks * columns + c, at / g->banks);
+        const u32 count = core->first[place + 1] - core->first[place];
+        const struct weak_cell *cells = chip_cells(core, place);
+        for (u32 i = 0; i < count && cells[i].vmin > limit; i++) {
+            const u32 bit = cell_bit(&cells[i]), word = c * plan->words + bit / 32;
+            if (bit < plan->words * 32)
+                fail_cell(g, at, word / ENTRY_LANES, word % ENTRY_LANES * 32 + bit % 32,
+                          cell_reads(&cells[i]));
+            else
+                g->check_fails[at * g->entries + c]++;
+        }
+    }
+}
+
+static void take_chip(struct gr_guard *g, const struct chip *chip)
+{
+    const u32 limit = limit_of(g, chip);
+    if (limit < chip->floor * VMIN_ONE ||
+        (chip->plan.check_bits && chip->plan.words != ENTRY_LANES)) {
+        fault_check(core_exec(g->core), core_exec(g->core)->kernel->first,
+                    "gr_guard needs a chip that lists all cells with a V_min above %g V (its list "
+                    "ends at %g V: heddle chip --keep), and check bits, if any, of entries of %d "
+                    "bits (it has entries of %u)",
+                    (f64)limit / VMIN_ONE, chip->floor, ENTRY_BITS, chip->plan.words * 32);
+        core_stop(g->core);
+        return;
+    }
+    for (u32 at = 0; at < g->count; at++)
+        fail_row(g, chip, limit, at);
+}
+
 /* Sorts entries by their failing cells. */
 static void sort_entries(struct gr_guard *g)
 {
     for (u32 at = 0; at < g->count; at++)
         for (u32 e = 0; e < g->entries; e++) {
             const u32 *fails = &g->fails[(at * g->entries + e) * ENTRY_LANES];
-            u32 bits = 0;
+            u32 bits = g->check_fails[at * g->entries + e];
             for (u32 i = 0; i < ENTRY_LANES; i++)
                 bits += (u32)__builtin_popcount(fails[i]);
             const bool repairs = bits == 1 && g->params->ecc, faulty = bits && !repairs;
@@ -410,6 +479,7 @@ void guard_create(struct gr_guard *g, struct core *core)
     g->rows = mechanism_alloc(g, g->count * sizeof *g->rows);
     g->fails = mechanism_alloc(g, cells * sizeof *g->fails);
     g->preferred = mechanism_alloc(g, cells * sizeof *g->preferred);
+    g->check_fails = mechanism_alloc(g, (size_t)g->count * g->entries);
     g->dead = mechanism_alloc(g, words * sizeof *g->dead);
     g->lent = mechanism_alloc(g, words * sizeof *g->lent);
     g->owned = mechanism_alloc(g, words * sizeof *g->owned);
@@ -422,7 +492,10 @@ void guard_reset(struct gr_guard *g)
 {
     const size_t words = (size_t)g->banks * g->span;
     if (!g->made) {
-        draw(g);
+        if (core_chip(g->core))
+            take_chip(g, core_chip(g->core));
+        else
+            draw(g);
         sort_entries(g);
         g->made = true;
     }

@@ -7,6 +7,14 @@
  */
 #include "model/element.h"
 
+/* The clock of inverters at a supply, relative to those of the machine. */
+static f64 slowed(const struct technology *technology, f64 volts)
+{
+    struct technology low = *technology;
+    low.volts = volts;
+    return technology_fo4_ps(technology) / technology_fo4_ps(&low);
+}
+
 struct element_origin element_supply(const struct mechanism_set *set, const struct state_row *row,
                                      const struct technology *technology)
 {
@@ -18,7 +26,7 @@ struct element_origin element_supply(const struct mechanism_set *set, const stru
         const f64 volts = change_param(&set->uses[i], supply->volts);
         const f64 rate = change_param(&set->uses[i], supply->rate);
         origin.volts = volts > 0 ? volts : origin.volts;
-        origin.rate = rate > 0 ? rate : 1;
+        origin.rate = rate > 0 ? rate : supply->slows ? slowed(technology, origin.volts) : 1;
         if (volts > 0 || rate > 0)
             origin.supplied = &set->uses[i];
         break; /* no other mechanism can have one: changes_clash */

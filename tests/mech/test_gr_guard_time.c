@@ -6,6 +6,8 @@
 
 #include "gpu/device.h"
 #include "mech/gr_guard.h"
+#include "model/array.h"
+#include <math.h>
 
 extern const struct mechanism gr_guard_mechanism;
 static const struct mechanism *const available[] = {&gr_guard_mechanism, NULL};
@@ -350,6 +352,121 @@ static void registers_die_with_all_threads(void **state)
     rig_close(rig);
 }
 
+/* ---- chips ---- */
+
+/* Weak cells of a chip of one core: the bit of an entry (128 and more: check bits) and V_min. */
+static const struct {
+    u32 bank, index, bit;
+    bool prefers;
+    f64 vmin;
+} weak[] = {
+    {8 + 3, 5, 7, true, 1.0},  {8 + 3, 5, 40, false, 0.9}, /* two of an entry */
+    {2, 9, 31, true, 0.9},                                 /* one */
+    {31, 255, 127, true, 0.9}, {31, 255, 130, true, 0.95}, /* one, and a check bit */
+    {31, 200, 0, true, 0.8},
+};
+
+static struct chip *chip_by_hand(struct arena *arena)
+{
+    struct chip *chip = arena_new(arena, struct chip);
+    struct error error;
+    assert_true(file_plan_make(&chip->plan, 1, 32768, 32, 128, 32, &error));
+    chip->plan.check_bits = 9;
+    chip->floor = 0.5;
+    chip->cores = arena_new(arena, struct chip_core);
+    const u32 entries = chip->plan.banks * chip->plan.entries;
+    chip->cores->first = arena_array(arena, u32, entries + 1);
+    chip->cores->cells = arena_array(arena, struct weak_cell, ARRAY_LEN(weak));
+    u32 count = 0;
+    for (u32 e = 0; e < entries; e++) {
+        chip->cores->first[e] = count;
+        for (u32 half = 0; half < 2; half++) /* by falling V_min */
+            for (u32 i = 0; i < ARRAY_LEN(weak); i++)
+                if (entry_index(&chip->plan, weak[i].bank, weak[i].index) == e &&
+                    (weak[i].vmin > 0.92) != half)
+                    chip->cores->cells[count++] = (struct weak_cell){
+                        (u16)(weak[i].bit | (weak[i].prefers ? CELL_PREFERS : 0)),
+                        (u16)(weak[i].vmin * VMIN_ONE)};
+    }
+    chip->cores->first[entries] = count;
+    assert_int_equal(count, ARRAY_LEN(weak));
+    return chip;
+}
+
+/* Faulty and repaired entries of the rows that the weak cells are in. */
+static void check_chip(const char *settings, const u16 faulty[4], const u16 single[4])
+{
+    static const u32 rows[4] = {5 * 4 + 1, 9 * 4 + 0, 255 * 4 + 3, 200 * 4 + 3};
+    struct arena *arena = arena_create();
+    char text[200];
+    snprintf(text, sizeof text, "gpu.cores=1 gr_guard.on=true %s", settings);
+    struct rig *rig = open_rig(text, divergent);
+    timing_core(rig->device->timing, 0)->config.chip = chip_by_hand(arena);
+    rig_run(rig, 1, WARP, rig_memory(rig, 4096));
+    const struct gr_guard *g = state_of(rig);
+    u32 others = 0;
+    for (u32 row = 0; row < g->count; row++)
+        others += g->rows[row].faulty || g->rows[row].single;
+    for (u32 i = 0; i < 4; i++) {
+        assert_int_equal(g->rows[rows[i]].faulty, faulty[i]);
+        assert_int_equal(g->rows[rows[i]].single, single[i]);
+        others -= faulty[i] || single[i];
+    }
+    assert_int_equal(others, 0);
+    assert_int_equal(g->fails[21 * WARP + 4 * 3 + 0], faulty[0] || single[0] ? 1 << 7 : 0);
+    assert_int_equal(g->preferred[21 * WARP + 4 * 3 + 0], faulty[0] || single[0] ? 1 << 7 : 0);
+    assert_int_equal(g->fails[21 * WARP + 4 * 3 + 1], faulty[0] ? 1 << 8 : 0);
+    assert_int_equal(g->preferred[21 * WARP + 4 * 3 + 1], 0);
+    rig_close(rig);
+    arena_destroy(arena);
+}
+
+#define SETS(...)   \
+    (const u16[4])  \
+    {               \
+        __VA_ARGS__ \
+    }
+
+static void cells_fail_as_the_chip_says(void **state)
+{
+    check_chip("gr_guard.failing=0 gr_guard.vdd=0.85", SETS(8, 0, 128, 0), SETS(0, 4, 0, 0));
+    check_chip("gr_guard.failing=0 gr_guard.vdd=0.7", SETS(8, 0, 128, 0), SETS(0, 4, 0, 128));
+    check_chip("gr_guard.failing=0 gr_guard.vdd=0.93", SETS(0, 0, 0, 0), SETS(8, 0, 128, 0));
+    check_chip("gr_guard.failing=0 gr_guard.vdd=0.85 gr_guard.ecc=false", SETS(8, 4, 128, 0),
+               SETS(0, 0, 0, 0));
+    /* 5 of 8192 entries of 137 cells: those above 0.8 V */
+    check_chip("gr_guard.failing=0.00045", SETS(8, 0, 128, 0), SETS(0, 4, 0, 0));
+    check_chip("gr_guard.failing=0.0002", SETS(0, 0, 0, 0), SETS(8, 0, 128, 0)); /* 2 */
+}
+
+/* ---- energy ---- */
+
+/* Dynamic energy goes with the square of the supply; leakage with the technology's law, for as much
+ * longer as inverters are slower. */
+static void energy_follows_the_supply(void **state)
+{
+    f64 dynamic[2], leakage[2];
+    for (u32 low = 0; low < 2; low++) {
+        struct rig *rig = open_rig(low ? ONE "gr_guard.vdd=0.8" : ONE "gr_guard.vdd=1", divergent);
+        rig_run(rig, 1, WARP, rig_memory(rig, 4096));
+        char *text = hd_stats_json(rig->device);
+        json_t *all = json_loads(text, 0, NULL), *totals = json_object_get(all, "totals");
+        dynamic[low] =
+            json_number_value(json_object_get(totals, "energy.parts.registers.dynamic_pj"));
+        leakage[low] =
+            json_number_value(json_object_get(totals, "energy.parts.registers.static_pj"));
+        json_decref(all);
+        hd_free(text);
+        rig_close(rig);
+    }
+    const struct technology high = {28, 1.0, 0}, low = {28, 0.8, 0};
+    const f64 slower = pow((1.0 - 0.35) / (0.8 - 0.35), 1.3) * 0.8; /* the alpha-power law */
+    assert_true(fabs(scale_delay(&high, &low) / slower - 1) < 1e-9);
+    assert_true(fabs(dynamic[1] / dynamic[0] - 0.64) < 1e-4);
+    assert_true(leakage[1] < leakage[0] * 0.8 * slower);
+    assert_true(leakage[1] > leakage[0] * 0.8 * slower * 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +476,8 @@ int main(void)
         cmocka_unit_test(lent_entries_are_occupied),
         cmocka_unit_test(values_survive),
         cmocka_unit_test(registers_die_with_all_threads),
+        cmocka_unit_test(cells_fail_as_the_chip_says),
+        cmocka_unit_test(energy_follows_the_supply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -350,6 +350,7 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     json_object_set_new(row, "seams", seams_json(mechanism));
     json_object_set_new(row, "random", json_boolean(mechanism->random));
     json_object_set_new(row, "chip", json_boolean(mechanism->chip));
+    json_object_set_new(row, "may_chip", json_boolean(mechanism->may_chip));
     json_object_set_new(row, "deviations", words_json(mechanism->deviations));
     json_object_set_new(row, "conflicts", words_json(mechanism->conflicts));
     return row;
