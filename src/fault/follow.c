@@ -52,6 +52,13 @@ bool follow_audits(const struct hd_inject *inject, u64 id)
     return rng_unit(&rng) < inject->plan.audit;
 }
 
+u64 follow_cycle(const struct hd_inject *inject, u64 id, bool *moved)
+{
+    const struct shadow_end *end = &inject->shadow_ends[id];
+    *moved = inject->role != ROLE_SHADOW && end->fate == SHADOW_MOVED && !follow_audits(inject, id);
+    return *moved ? end->cycle : inject->faults[id].cycle;
+}
+
 struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
 {
     const struct injection *fault = &inject->faults[id];
@@ -62,15 +69,35 @@ struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
                            .cycle = fault->cycle};
 }
 
+/* The bits that are wrong where a fault was moved. */
+static void add_moved(struct hd_inject *inject, u64 id)
+{
+    struct follow *follow = &inject->follow;
+    const struct shadow_end *end = &inject->shadow_ends[id];
+    const struct fault_target *target = &inject->targets.data[inject->faults[id].target];
+    for (u32 i = 0; i < end->count; i++)
+        for (u32 set = end->words[i].wrong; set; set &= set - 1) {
+            struct strike strike = follow_strike(inject, id, 0);
+            strike.bit = end->words[i].entry * target->row->bits + (u32)__builtin_ctz(set);
+            strike.cycle = end->cycle;
+            assert(follow->strike_count < MOST_PATTERN);
+            follow->strikes[follow->strike_count++] = strike;
+        }
+}
+
 void follow_begin_fault(struct hd_inject *inject, u64 id)
 {
     const struct injection *fault = &inject->faults[id];
     const struct fault_target *target = &inject->targets.data[fault->target];
     struct follow *follow = &inject->follow;
+    bool moved;
     *follow = (struct follow){.id = id,
                               .audit = follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
-    for (u32 i = 0; i < MOST_PATTERN; i++)
+    follow_cycle(inject, id, &moved);
+    if (moved)
+        add_moved(inject, id);
+    for (u32 i = 0; i < MOST_PATTERN && !moved; i++)
         if (fault->pattern >> i & 1)
             follow->strikes[follow->strike_count++] = follow_strike(inject, id, i);
     for (u32 i = 0; i < inject->launch; i++)
@@ -120,6 +147,8 @@ static bool has_struck(struct hd_inject *inject)
         held |= follow->strikes[i].result == FLIP_DEAD;
     }
     follow->struck = true;
+    if (acts && inject->shadow_ends[follow->id].fate == SHADOW_VANISHED)
+        decide(inject, HD_EFFECT_MASKED, DECIDED_VANISHED);
     if (!acts)
         decide(inject, HD_EFFECT_MASKED, held ? DECIDED_DEAD : DECIDED_UNUSED);
     return true;

@@ -94,7 +94,8 @@ static bool create_ledger(struct hd_inject *inject, struct error *error)
 {
     if (inject->folder)
         return program_share(inject, error);
-    const size_t bytes = sizeof(struct ledger) + inject->capacity * sizeof(struct fault_verdict);
+    const size_t ends = sizeof(struct ledger) + inject->capacity * sizeof(struct fault_verdict);
+    const size_t bytes = ends + inject->capacity * sizeof(struct shadow_end);
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     inject->outputs = memfd_create("heddle-outputs", MFD_CLOEXEC);
@@ -106,6 +107,7 @@ static bool create_ledger(struct hd_inject *inject, struct error *error)
     }
     inject->ledger = map;
     inject->ledger_bytes = bytes;
+    inject->shadow_ends = (struct shadow_end *)(inject->ledger->verdicts + inject->capacity);
     inject->ledger->every = FIRST_INTERVAL;
     return true;
 }
@@ -293,21 +295,23 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
 static bool read_plan(struct hd_inject *inject, struct error *error)
 {
     struct hd_inject_plan plan = {.only = -1};
-    json_int_t seed = 0, capacity = 0;
+    json_int_t seed = 0, capacity = 0, only = -1;
     int jobs = 0;
     const char *path = arena_printf(inject->arena, "%s/plan.json", inject->folder);
     json_t *files = NULL, *json = json_load_file(path, 0, NULL);
-    const bool ok = json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:o}",
-                                        "structures", &plan.structures, "model", &plan.model,
-                                        "words", &plan.words, "seed", &seed, "hang", &plan.hang,
-                                        "audit", &plan.audit, "tolerance", &plan.tolerance, "jobs",
-                                        &jobs, "capacity", &capacity, "files", &files) == 0;
+    const bool ok =
+        json &&
+        json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:o}", "structures",
+                    &plan.structures, "model", &plan.model, "words", &plan.words, "seed", &seed,
+                    "hang", &plan.hang, "audit", &plan.audit, "tolerance", &plan.tolerance, "jobs",
+                    &jobs, "capacity", &capacity, "only", &only, "files", &files) == 0;
     const char **names = arena_array(inject->arena, const char *, json_array_size(files));
     for (size_t i = 0; i < json_array_size(files); i++)
         names[i] = json_string_value(json_array_get(files, i));
     plan.files = names;
     plan.file_count = (u32)json_array_size(files);
     plan.seed = (u64)seed;
+    plan.only = only;
     plan.jobs = (u32)jobs;
     plan.folder = inject->folder;
     if (ok)
@@ -329,8 +333,10 @@ static bool take_role(struct hd_inject *inject, const char *role, struct error *
     if (!strcmp(role, "golden")) {
         inject->role = ROLE_GOLDEN;
         ledger->joined = true;
-    } else if (!strcmp(role, "runner")) {
-        inject->role = ROLE_RUNNER;
+    } else if (!strcmp(role, "runner") || !strcmp(role, "shadow")) {
+        inject->role = *role == 'r' ? ROLE_RUNNER : ROLE_SHADOW;
+        if (inject->role == ROLE_SHADOW)
+            shadow_create(inject);
         inject->order = spawn_order(inject, ledger->from, ledger->to);
     } else if (text_u64(role, &id) == TEXT_OK && id < inject->drawn) {
         inject->role = ROLE_FAULT;
@@ -374,7 +380,7 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
 bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault)
 {
     static const char *const decided[] = {"",          "late",    "unused", "dead",
-                                          "converged", "written", "end"};
+                                          "converged", "written", "end",    "vanished"};
     if (!inject || index >= inject->drawn)
         return false;
     const struct injection *what = &inject->faults[index];

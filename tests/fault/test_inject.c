@@ -248,6 +248,42 @@ static void read_again(void **state)
     close_bed(bed);
 }
 
+/* Faults in registers whose wrong values are followed beside the run without faults have the fates of
+ * those that run from their flip to the end, in company as alone. */
+static void followed(void **state)
+{
+    enum {
+        MOST = 400
+    };
+    static char list[MOST * 40];
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault found[MOST], fault;
+    u32 vanished = 0, faults = 0;
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    for (u32 r = 0; r < 5; r++)
+        for (u32 bit = 0; bit < 32; bit += 9)
+            for (u32 cycle = 700; cycle < 730; cycle += 3, faults++)
+                length += sprintf(list + length, "collect.registers,%u,%u,%u\n", r * THREADS + bit,
+                                  bit, cycle);
+    struct hd_inject_plan plan = {.list = list, .only = -1, .jobs = 2, .audit = 1e-9};
+    inject(bed, plan);
+    for (u32 i = 0; i < faults; i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &found[i]));
+        vanished += !strcmp(found[i].decided, "vanished");
+    }
+    assert_in_range(vanished, faults / 5, faults);
+    plan.audit = 1; /* these are not moved */
+    inject(bed, plan);
+    for (u32 i = 0; i < faults; i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &fault));
+        assert_false(fault.disagrees);
+        if (fault.effect != found[i].effect || fault.wrong != found[i].wrong)
+            fail_msg("fault %u: %s, followed %s", i, hd_effect_name(fault.effect),
+                     hd_effect_name(found[i].effect));
+    }
+    close_bed(bed);
+}
+
 /* Registers that nothing reads any more are masked: the number of the thread, the offset. */
 static void dead_registers(void **state)
 {
@@ -646,16 +682,16 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
-        cmocka_unit_test(read_again),    cmocka_unit_test(dead_registers),
-        cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
-        cmocka_unit_test(tags),          cmocka_unit_test(control),
-        cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
-        cmocka_unit_test(evenly),        cmocka_unit_test(models),
-        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
-        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
-        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
-        cmocka_unit_test(ends_early),
+        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
+        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
+        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
+        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
+        cmocka_unit_test(control),        cmocka_unit_test(launches),
+        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
+        cmocka_unit_test(models),         cmocka_unit_test(pattern),
+        cmocka_unit_test(audits),         cmocka_unit_test(wilson),
+        cmocka_unit_test(interval),       cmocka_unit_test(refused_lists),
+        cmocka_unit_test(refused_plans),  cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

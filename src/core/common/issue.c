@@ -118,6 +118,8 @@ static __attribute__((noinline)) void compute_specially(struct core *core,
     }
     if (inflight->dyn.kind == DYNINST_COMPUTE)
         dyninst_compute(&inflight->dyn);
+    if (UNLIKELY(core->watch != NULL))
+        core->watch->issued(core->watch->user, core, inflight);
     if (core->pipeline->enter)
         core->pipeline->enter(core, inflight);
 }

@@ -200,6 +200,13 @@ bool timing_strike_due(const struct timing *timing, const struct strike *strike,
     return time_of(timing, strike) < end;
 }
 
+/* A core has one call: the first of its strikes, which asks for the next. */
+static void call_at(struct live *live, struct core *core, fs time)
+{
+    if (core->at.call != strike_core || time < core->at.time)
+        core_call_at(core, time, strike_core, live);
+}
+
 /* Flips before the end of the window: cores that run do theirs at the exact cycle. */
 static void strike_window(struct timed_run *run, fs end)
 {
@@ -215,7 +222,7 @@ static void strike_window(struct timed_run *run, fs end)
         if (s->done || time >= end)
             continue;
         if (of_core && core_next(core) < end && core->clock.next < end)
-            core_call_at(t->cores[s->owner], MAX(time, core->clock.next), strike_core, live);
+            call_at(live, t->cores[s->owner], MAX(time, core->clock.next));
         else
             strike(live, s);
     }
