@@ -46,7 +46,7 @@ struct hd_inject_plan {
     uint64_t faults;        /* at most */
     double half_width; /* above 0: stop when the failure rate is known within this, e.g. 0.01 */
     uint64_t seed;
-    const char *model;     /* "bit", "burst:K" or "word"; NULL: "bit" */
+    const char *model;     /* "bit", "burst:K", "stuck:CYCLES" or "word"; NULL: "bit" */
     const char *words;     /* how outputs are compared: "u32", "s32", "f32" or "f64"; NULL: "u32" */
     const char *list;      /* faults by name instead of random ones: the text of a table, or NULL */
     const char *list_name; /* for messages */
@@ -54,6 +54,7 @@ struct hd_inject_plan {
     double audit;     /* share of early decisions that are checked by running to the end; 0: 1 % */
     uint32_t jobs;    /* faults that run at the same time; 0: as many as the host has cores */
     int64_t only;     /* run only the fault with this id; below 0: all */
+    bool stratify;    /* as many faults for each structure, instead of each bit */
     double tolerance; /* words that differ by at most this share of the right one are right */
     /* of programs that launch kernels themselves: */
     const char

@@ -90,9 +90,12 @@ static bool take_list(struct inject_command *inject, const struct command_line *
     const char *path = option_value(line, "--list");
     if (!path)
         return true;
-    if (option_value(line, "--faults") || inject->plan.half_width > 0) {
-        usage_error(inject->run.command, "--list names the faults: %s is for random ones",
-                    inject->plan.half_width > 0 ? "--interval" : "--faults");
+    const char *random = option_value(line, "--faults")     ? "--faults"
+                         : inject->plan.half_width > 0      ? "--interval"
+                         : option_value(line, "--stratify") ? "--stratify"
+                                                            : NULL;
+    if (random) {
+        usage_error(inject->run.command, "--list names the faults: %s is for random ones", random);
         return false;
     }
     char *text = text_read_file(path, true, LIST_LIMIT, &length, &error);
@@ -148,6 +151,7 @@ static bool take_options(struct inject_command *inject, const struct command_lin
     plan->model = option_value(line, "--model");
     plan->words = option_value(line, "--words");
     plan->seed = 1;
+    plan->stratify = option_value(line, "--stratify");
     if (!take_share(inject, line, "--interval", 0.0005, 0.5, &plan->half_width) ||
         !take_share(inject, line, "--audit", 0.0001, 1, &plan->audit) || !take_hang(inject, line) ||
         !take_list(inject, line) ||
@@ -449,9 +453,16 @@ static const struct option options[] = {
      "Flip bits of the storage elements whose names match this extended regular expression; "
      "'heddle machines NAME --storage' lists them. The default is all.",
      OWN, 0},
-    {"--model", "bit|burst:K|word",
+    {"--model", "bit|burst:K|stuck:CYCLES|word",
      "What a fault flips: one bit, K adjacent bits of an entry, or random bits of a 32-bit word of "
-     "an entry. The default is bit.",
+     "an entry. A bit that is stuck keeps the flipped value for so many cycles, or to the end of "
+     "the "
+     "launch. The default is bit.",
+     OWN, 0},
+    {"--stratify", NULL,
+     "As many faults for each structure, instead of for each bit: small structures get intervals "
+     "as "
+     "narrow as large ones. Shares of the total are weighted by live bits.",
      OWN, 0},
     {"--seed", "S",
      "Seed of the random choice of faults; the default is 1. A fault with the same id, seed and "

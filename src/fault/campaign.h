@@ -37,7 +37,8 @@ enum {
     MOST_SAMPLES = 256,   /* of a golden run: when there are more, every second one is dropped */
     FIRST_INTERVAL = 256, /* cycles between samples at first */
     MOST_LAUNCHES = 4096,
-    MOST_PATTERN = 64, /* bits of one fault */
+    MOST_PATTERN = 64,       /* bits of one fault */
+    MOST_STUCK = 1000000000, /* cycles */
 };
 
 /* A structure that the plan selects. */
@@ -197,7 +198,9 @@ struct hd_inject {
     const char *machine;        /* its name */
     struct hd_inject_plan plan; /* strings are copies */
     enum word_type words;
-    u32 burst; /* bits of the model; 0: "word" */
+    u32 burst;  /* bits of the model; 0: "word" */
+    u64 hold;   /* cycles for which they stay; 0: they are flipped once */
+    u32 strata; /* structures with live bits, if faults are drawn for each; else 0 */
     VEC(struct fault_target) targets;
     u64 live_bits; /* of all targets */
     struct injection *faults;
@@ -355,6 +358,8 @@ struct injection *program_faults(const struct hd_inject *inject);
 bool judge_files(const struct hd_inject *inject, const char *place, struct fault_verdict *verdict);
 
 /* tally.c */
+/* Half the width of the interval of the failure rate. */
+f64 tally_half_width(const struct hd_inject *inject);
 u64 tally_failures(const struct hd_inject *inject, u64 *total);
 
 #endif

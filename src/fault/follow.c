@@ -66,7 +66,8 @@ struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
     return (struct strike){.element = target->name,
                            .owner = fault->owner,
                            .bit = fault->entry * target->row->bits + fault->bit + bit,
-                           .cycle = fault->cycle};
+                           .cycle = fault->cycle,
+                           .hold = inject->hold};
 }
 
 /* The bits that are wrong where a fault was moved. */
@@ -220,11 +221,20 @@ static void compare(struct hd_inject *inject, const struct live_moment *moment)
                                     : follow->check + 1 + follow->tries++ / 2;
 }
 
+/* Whether a bit that is stuck has changed something; the launch ends before it is released. */
+static bool acts_so_far(const struct follow *follow)
+{
+    for (u32 i = 0; i < follow->strike_count; i++)
+        if (follow->strikes[i].held)
+            return true;
+    return false;
+}
+
 static void end_launch(struct hd_inject *inject, const struct live_moment *moment,
                        const struct golden_sample *end)
 {
     struct follow *follow = &inject->follow;
-    if (!follow->struck && follow->armed && !has_struck(inject)) /* the launch has ended before */
+    if (!follow->struck && follow->armed && !has_struck(inject) && !acts_so_far(follow))
         decide(inject, HD_EFFECT_MASKED, DECIDED_LATE);
     follow->struck = follow->armed;
     follow->cycles += moment->cycle;

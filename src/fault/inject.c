@@ -16,7 +16,6 @@ enum {
 };
 #define DEFAULT_HANG 2.0 /* times the golden run, as gpuFI-4 has it */
 #define DEFAULT_AUDIT 0.01
-#define QUANTILE 1.959963984540054 /* 95 % */
 
 const char *hd_effect_name(enum hd_effect effect)
 {
@@ -61,6 +60,8 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
     if (!plan->list && (!plan->faults || plan->faults > MOST_FAULTS))
         return error_set(error, ERROR_USAGE, "", "the number of faults is not from 1 to %d",
                          MOST_FAULTS);
+    if (plan->stratify && plan->list)
+        return error_set(error, ERROR_USAGE, "", "a list of faults has no strata");
     if (plan->only >= 0 && !plan->list && (u64)plan->only >= plan->faults)
         return error_set(error, ERROR_USAGE, "", "there is no fault %lld: ids count from 0 to %llu",
                          (long long)plan->only, (unsigned long long)plan->faults - 1);
@@ -234,11 +235,7 @@ void hd_inject_output(struct hd_inject *inject, const char *name, hd_address add
 /* Whether the failure rate is known well enough. */
 static bool is_reached(const struct hd_inject *inject)
 {
-    u64 total;
-    f64 low, high;
-    const u64 failures = tally_failures(inject, &total);
-    hd_wilson(failures, total, QUANTILE, &low, &high);
-    return (high - low) / 2 <= inject->plan.half_width;
+    return tally_half_width(inject) <= inject->plan.half_width;
 }
 
 static bool run_range(struct hd_inject *inject, const struct hd_inject_host *host, u64 from, u64 to,
@@ -296,15 +293,15 @@ static bool read_plan(struct hd_inject *inject, struct error *error)
 {
     struct hd_inject_plan plan = {.only = -1};
     json_int_t seed = 0, capacity = 0, only = -1;
-    int jobs = 0;
+    int jobs = 0, stratify = 0;
     const char *path = arena_printf(inject->arena, "%s/plan.json", inject->folder);
     json_t *files = NULL, *json = json_load_file(path, 0, NULL);
     const bool ok =
-        json &&
-        json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:o}", "structures",
-                    &plan.structures, "model", &plan.model, "words", &plan.words, "seed", &seed,
-                    "hang", &plan.hang, "audit", &plan.audit, "tolerance", &plan.tolerance, "jobs",
-                    &jobs, "capacity", &capacity, "only", &only, "files", &files) == 0;
+        json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:b, s:o}",
+                            "structures", &plan.structures, "model", &plan.model, "words",
+                            &plan.words, "seed", &seed, "hang", &plan.hang, "audit", &plan.audit,
+                            "tolerance", &plan.tolerance, "jobs", &jobs, "capacity", &capacity,
+                            "only", &only, "stratify", &stratify, "files", &files) == 0;
     const char **names = arena_array(inject->arena, const char *, json_array_size(files));
     for (size_t i = 0; i < json_array_size(files); i++)
         names[i] = json_string_value(json_array_get(files, i));
@@ -312,6 +309,7 @@ static bool read_plan(struct hd_inject *inject, struct error *error)
     plan.file_count = (u32)json_array_size(files);
     plan.seed = (u64)seed;
     plan.only = only;
+    plan.stratify = stratify;
     plan.jobs = (u32)jobs;
     plan.folder = inject->folder;
     if (ok)

@@ -185,7 +185,8 @@ bool spawn_ask(void *user, struct strike *strike)
     }
     if (inject->shadow_ends[id].fate == SHADOW_VANISHED && !follow_audits(inject, id))
         settle(inject, id, DECIDED_VANISHED);
-    else if (!timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
+    else if (!inject->hold && !timing_is_used(inject->device->timing, strike) &&
+             !follow_audits(inject, id))
         settle(inject, id, DECIDED_UNUSED);
     else if ((!inject->joined || program_can_fork(inject)) && spawn_again(inject, id)) {
         inject->follow.armed = true;
@@ -287,7 +288,7 @@ static int by_time(const void *a, const void *b, void *user)
 
 bool spawn_shadows(const struct hd_inject *inject, u64 from, u64 to)
 {
-    for (u64 id = from; id < to; id++)
+    for (u64 id = from; id < to && !inject->hold; id++)
         if (!strcmp(inject->targets.data[inject->faults[id].target].name, "collect.registers") &&
             (inject->plan.only < 0 || (u64)inject->plan.only == id))
             return true;
