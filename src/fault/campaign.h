@@ -115,6 +115,7 @@ struct shadow_end {
         u64 entry; /* of collect.registers */
         u32 wrong;
     } words[SHADOW_WORDS];
+    char story[480]; /* what has read it, and where its values went */
 };
 
 /* The state of the golden run at some moment. */
@@ -218,11 +219,13 @@ struct hd_inject {
     bool joined;             /* this is a process of the program */
     bool looked;             /* of a program: at the memory of this launch */
     const char *place, *own; /* of this process: the folder "work", or that of its fault */
-    int end;                 /* of a fault's process: its pipe */
+    const struct hd_inject_host *host; /* of a replay */
+    int end;                           /* of a fault's process: its pipe */
 
     /* of this process */
     enum role role;
-    u32 launch; /* that runs, or is next */
+    bool replays; /* it runs one fault to its end, whatever is known of it */
+    u32 launch;   /* that runs, or is next */
     u64 next_sample;
     VEC(struct touched) touched;
     VEC(struct wrong_word) wrong;
@@ -313,6 +316,8 @@ void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
                   const struct fault_process *process, u64 total);
 /* Forks the process of a fault; true in the child. */
 bool spawn_again(struct hd_inject *inject, u64 id);
+bool spawn_replay(struct hd_inject *inject, const struct hd_inject_host *host, u64 id,
+                  struct error *error);
 void spawn_fail(struct hd_inject *inject, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Called by the timing model in the cycle of a fault (live_ask_fn). */

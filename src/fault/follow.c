@@ -27,6 +27,11 @@ enum {
 static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
                                enum decided decided)
 {
+    if (inject->replays) {
+        if (inject->host->replayed)
+            inject->host->replayed(inject->host->user);
+        _exit(0);
+    }
     const struct fault_verdict *before = &inject->ledger->verdicts[inject->follow.id];
     struct fault_verdict *verdict = &inject->follow.verdict;
     const struct fault_verdict *claim = &inject->follow.claim;
@@ -55,7 +60,8 @@ bool follow_audits(const struct hd_inject *inject, u64 id)
 u64 follow_cycle(const struct hd_inject *inject, u64 id, bool *moved)
 {
     const struct shadow_end *end = &inject->shadow_ends[id];
-    *moved = inject->role != ROLE_SHADOW && end->fate == SHADOW_MOVED && !follow_audits(inject, id);
+    *moved = inject->role != ROLE_SHADOW && !inject->replays && end->fate == SHADOW_MOVED &&
+             !follow_audits(inject, id);
     return *moved ? end->cycle : inject->faults[id].cycle;
 }
 
@@ -93,7 +99,7 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     struct follow *follow = &inject->follow;
     bool moved;
     *follow = (struct follow){.id = id,
-                              .audit = follow_audits(inject, id),
+                              .audit = inject->replays || follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
     follow_cycle(inject, id, &moved);
     if (moved)
@@ -255,7 +261,7 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
         end_launch(inject, moment, end);
         return;
     }
-    if (!follow->armed && inject->joined)
+    if (!follow->armed && (inject->joined || inject->replays))
         follow_arm(inject);
     if ((f64)moment->cycle > inject->plan.hang * (f64)limit) {
         follow->verdict.cycles = follow->cycles + moment->cycle;

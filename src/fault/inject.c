@@ -286,6 +286,18 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
     return ok || api_fail(error, &inner);
 }
 
+bool hd_inject_replay(struct hd_inject *inject, uint64_t id, const struct hd_inject_host *host,
+                      struct hd_error *error)
+{
+    struct error inner = {0};
+    if (!inject || !host || !host->run || id >= inject->drawn)
+        return api_null(error, "hd_inject_replay");
+    timing_watch_moments(inject->device->timing, at_moment, inject);
+    const bool ok = spawn_replay(inject, host, id, &inner);
+    timing_watch_moments(inject->device->timing, NULL, NULL);
+    return ok || api_fail(error, &inner);
+}
+
 /* ---- processes of programs ---- */
 
 /* The plan of the campaign that has started this process. */
@@ -404,6 +416,7 @@ bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_f
         .error = verdict->error,
         .detail = verdict->detail,
         .explanation = verdict->explanation,
+        .story = inject->shadow_ends[index].story,
     };
     return true;
 }

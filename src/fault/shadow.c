@@ -23,6 +23,8 @@
 #include "exec/register_file.h"
 #include "fault/campaign.h"
 #include "gpu/time/parts.h"
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 enum {
@@ -48,6 +50,9 @@ struct shadow {
     u32 start_flying;        /* and how many were flying then */
     u64 safe_cycle;
     struct shadow_set safe;
+    u32 reader; /* the first instruction that has read it; NO_INST: none, */
+    u64 read;   /* and its cycle */
+    u32 steps;  /* instructions with wrong results */
 };
 
 struct shadows {
@@ -106,15 +111,48 @@ static void remember(struct shadow *shadow)
     shadow->start_flying = shadow->flying;
 }
 
-static void end_at(struct shadows *shadows, u32 at, enum shadow_fate fate)
+static void say(struct shadow_end *end, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(struct shadow_end *end, const char *format, ...)
+{
+    const size_t used = strlen(end->story);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(end->story + used, sizeof end->story - used, format, arguments);
+    va_end(arguments);
+}
+
+/* `reader`: the instruction that decides something; NO_INST: none does. */
+static void tell(const struct shadow *shadow, struct shadow_end *end, u32 reader)
+{
+    char place[160];
+    const struct exec *exec = shadow->core->exec;
+    *end->story = '\0';
+    if (shadow->reader != NO_INST) {
+        fault_place_text(exec, shadow->reader, place, sizeof place);
+        say(end, "first read in cycle %" PRIu64 ": %s\n", shadow->read, place);
+    }
+    if (shadow->steps)
+        say(end, "wrong results of registers: %u\n", shadow->steps);
+    if (reader != NO_INST) {
+        fault_place_text(exec, reader, place, sizeof place);
+        say(end, "leaves the registers in cycle %" PRIu64 ": %s\n", core_cycle(shadow->core),
+            place);
+    } else if (end->fate == SHADOW_VANISHED) {
+        say(end, "no register was wrong any more in cycle %" PRIu64 "\n", core_cycle(shadow->core));
+    }
+}
+
+static void end_at(struct shadows *shadows, u32 at, enum shadow_fate fate, u32 reader)
 {
     struct shadow *shadow = &shadows->all.data[at];
     struct shadow_end *end = &shadows->inject->shadow_ends[shadow->id];
     const struct register_file *file = shadow->core->registers;
     const u32 lanes = shadow->core->config.core->warp_size;
     remember(shadow);
-    const bool now = !shadow->start_flying && set_bits(&shadow->start) <= MOST_PATTERN;
     end->fate = (u8)fate;
+    tell(shadow, end, reader);
+    const bool now = !shadow->start_flying && set_bits(&shadow->start) <= MOST_PATTERN;
     end->cycle = now ? shadow->changed : shadow->safe_cycle;
     const struct shadow_set *set = now ? &shadow->start : &shadow->safe;
     end->count = fate == SHADOW_MOVED ? set->count : 0;
@@ -193,6 +231,10 @@ static bool wrong_results(struct dyninst *f, const struct shadow *shadow, struct
 static bool follow_issue(struct shadow *shadow, struct inflight *inflight)
 {
     struct flight flight = {.inflight = inflight};
+    if (shadow->reader == NO_INST) {
+        shadow->reader = inflight->dyn.inst;
+        shadow->read = core_cycle(shadow->core);
+    }
     if (!wrong_results(&inflight->dyn, shadow, &flight.results) || shadow->flying == FLIGHTS)
         return false;
     if (!flight.results.count)
@@ -203,6 +245,7 @@ static bool follow_issue(struct shadow *shadow, struct inflight *inflight)
         shadow->safe_cycle = shadow->changed;
     }
     shadow->flights[shadow->flying++] = flight;
+    shadow->steps++;
     return true;
 }
 
@@ -227,10 +270,10 @@ static void on_issue(void *user, struct core *core, struct inflight *inflight)
             continue;
         const bool own = shadow->slot == inflight->slot;
         if (wide && core->slots[shadow->slot].block == core->slots[inflight->slot].block)
-            end_at(shadows, i, SHADOW_MOVED);
+            end_at(shadows, i, SHADOW_MOVED, NO_INST);
         else if (own && reads(f, &shadow->now, by_lane ? f->lanes : ~0ull) &&
                  !follow_issue(shadow, inflight))
-            end_at(shadows, i, SHADOW_MOVED);
+            end_at(shadows, i, SHADOW_MOVED, f->inst);
     }
 }
 
@@ -268,9 +311,9 @@ static void on_write(void *user, struct core *core, const struct inflight *infli
         if (shadow->core != core || shadow->slot != inflight->slot)
             continue;
         if (!follow_write(shadow, inflight))
-            end_at(shadows, i, SHADOW_MOVED);
+            end_at(shadows, i, SHADOW_MOVED, NO_INST);
         else if (!shadow->now.count && !shadow->flying)
-            end_at(shadows, i, SHADOW_VANISHED);
+            end_at(shadows, i, SHADOW_VANISHED, NO_INST);
     }
 }
 
@@ -296,6 +339,7 @@ bool shadow_ask(struct hd_inject *inject, u64 id)
                               .frame = frame,
                               .block = core->slots[s].warp->block->number,
                               .changed = UINT64_MAX,
+                              .reader = NO_INST,
                               .safe_cycle = fault->cycle};
     set_add(&shadow->now, reg, (u32)(fault->entry % lanes), (u32)(fault->pattern << fault->bit));
     shadow->safe = shadow->now;
@@ -312,7 +356,7 @@ void shadow_moment(struct hd_inject *inject, bool ended)
         const struct slot *slot = &core->slots[shadow->slot];
         if (ended || !(core->present >> shadow->slot & 1) || slot->ended ||
             slot->warp->block->number != shadow->block)
-            end_at(shadows, i, SHADOW_VANISHED);
+            end_at(shadows, i, SHADOW_VANISHED, NO_INST);
     }
 }
 

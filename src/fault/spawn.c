@@ -337,3 +337,28 @@ bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum
                          "out of memory");
     return true;
 }
+
+bool spawn_replay(struct hd_inject *inject, const struct hd_inject_host *host, u64 id,
+                  struct error *error)
+{
+    struct fault_process process;
+    struct hd_error ignored = {0};
+    struct hd_result result = {.explanation = ""};
+    const int pid = process_fork(&process, true);
+    if (pid < 0)
+        return error_set(error, ERROR_SYSTEM, "", "cannot create a process: %s", strerror(errno));
+    if (pid == 0) {
+        inject->role = ROLE_FAULT;
+        inject->replays = true;
+        inject->host = host;
+        inject->launch = 0;
+        inject->at = 0;
+        follow_begin_fault(inject, id);
+        host->run(host->user, inject, &result, &ignored);
+        if (host->replayed)
+            host->replayed(host->user);
+        _exit(0);
+    }
+    spawn_attend(inject, host, &process, 0);
+    return !process_reap(&process) || error_set(error, ERROR_SYSTEM, "", "the replay has failed");
+}
