@@ -71,6 +71,17 @@ HD_API bool hd_config_set(struct hd_config *config, const char *assignment, stru
  * and again to switch the mechanism on.
  */
 HD_API bool hd_config_mechanism(struct hd_config *config, const char *text, struct hd_error *error);
+/*
+ * The chip that devices are: how the cells of its register files differ, for mechanisms that read this
+ * ("chip" of hd_mechanisms_json); nothing else changes. `maps`: the bytes that 'heddle chip --maps' writes
+ * (chip/maps.h); `name` is used in messages. NULL maps: none. Whether the chip fits the machine is
+ * checked by hd_config_check and hd_device_open.
+ */
+HD_API bool hd_config_chip(struct hd_config *config, const void *maps, size_t bytes,
+                           const char *name, struct hd_error *error);
+/* The chip as JSON: {"name", "sha256"}, the hash of its maps; NULL: there is none. Free with
+ * hd_free. */
+HD_API char *hd_config_chip_json(const struct hd_config *config);
 /* Whether the values fit together (line sizes, DRAM timing, host memory that the model would need);
  * the message says which values would. hd_device_open checks the same. */
 HD_API bool hd_config_check(const struct hd_config *config, struct hd_error *error);
@@ -166,16 +177,17 @@ HD_API char *hd_machines_json(void);
 /*
  * The built-in mechanisms, as JSON: [{"name", "help", "source", "on", "path", "bytes",
  * "sha256", "params", "stats", "events", "replaces", "cells", "supplies", "powers", "storage",
- * "core_bits", "seams", "random", "deviations", "conflicts"}]. "path", "bytes" and "sha256" describe
+ * "core_bits", "seams", "random", "chip", "deviations", "conflicts"}]. "path", "bytes" and "sha256" describe
  * the file of a loaded mechanism, else null. "params" and "stats" are rows as in hd_params_json and
  * hd_stats_table_json, "storage" as in hd_config_storage for the default machine; "core_bits" is its
  * part per core. An event is {"counter", "part", "kind": "read", "write", "search" or "logic",
  * "array", "bits", "pj", "nm", "source", "given"}, with null for what does not apply. The changes of
  * a machine's costs are "replaces": [{"element", "by", "part"}], "cells": [{"element", "cell",
- * "area_um2", "leakage_mw", "read_pj", "write_pj", "delay_ps", "nm", "source", "given"}],
- * "supplies": [{"element", "volts", "rate"}] and "powers": [{"element", "counter", "off", "part"}];
+ * "area_um2", "leakage_mw", "read_pj", "write_pj", "delay_ps", "area_share" (of the array model's),
+ * "entries" (the numbers are for so many; null: for any), "nm", "source", "given"}], "supplies":
+ * [{"element", "volts", "rate"}] and "powers": [{"element", "counter", "off", "part"}];
  * "given", "volts", "rate" and "off" name parameters. "random": it uses random numbers, so that
- * results depend on launch.seed. The other lists are of words or sentences. Free with hd_free.
+ * results depend on launch.seed. "chip": it needs a chip (hd_config_chip). The other lists are of words or sentences. Free with hd_free.
  */
 HD_API char *hd_mechanisms_json(void);
 /* hd_mechanisms_json for all mechanisms that a configuration knows, with its values. */

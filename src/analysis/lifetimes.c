@@ -340,6 +340,20 @@ bool lifetimes_is_mixed(const struct lifetimes *l, const struct code *code, u32 
     return false;
 }
 
+void lifetimes_longest(const struct lifetimes *l, const struct code *code, u32 *longest, u32 count)
+{
+    for (u32 i = 0; i < code->count; i++)
+        for (u32 k = 0; k < ARRAY_LEN(code->insts[i].dst); k++) {
+            const struct operand o = code->insts[i].dst[k];
+            const u32 end = o.kind == OPERAND_VECTOR ? o.index + (o.count ? o.count : 1) : 0;
+            for (u32 r = o.index; r < MIN(end, count); r++)
+                longest[r] = MAX(longest[r], 1u);
+        }
+    for (u32 r = 0; r < MIN(l->registers, count); r++)
+        if (l->entry[r] || longest[r])
+            longest[r] = MAX(longest[r], l->longest[r] + 1u);
+}
+
 struct life_counts lifetimes_count(const struct lifetimes *l, const struct code *code, u32 limit)
 {
     struct life_counts counts = {0};

@@ -71,6 +71,11 @@ struct lifetimes *lifetimes_compute(struct arena *arena, const struct code *code
 struct lifetimes *lifetimes_of(struct arena *arena, const struct program *program,
                                const struct function *function);
 
+/* Adds a function to what is known of a program's registers: `longest` has, for each of `count`
+ * registers, the lifetime of its longest-lived value plus 1; 0: no function uses it. */
+void lifetimes_longest(const struct lifetimes *lifetimes, const struct code *code, u32 *longest,
+                       u32 count);
+
 /* Definitions of vector registers, by kind. */
 struct life_counts {
     u32 definitions, unread, short_lived, unbounded; /* `unread` are among the short-lived */

@@ -173,7 +173,8 @@ static void back(struct avf *a, const struct avf_entry *e)
         flow_close(a, e->lanes, avf_cycles(a, e->issued), true);
         front_close(a, e->lanes, avf_cycles(a, e->issued));
         shared_close(a, bit(e->place), avf_cycles(a, e->issued));
-        a->alive &= ~e->lanes;
+        a->alive = (a->alive & ~e->lanes) | e->active;
+        reset_slots(a, e->active, true); /* warps that have ended before their block */
         a->block_alive &= ~bit(e->place);
         break;
     default:
@@ -299,6 +300,15 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     e->open = false;
 }
 
+/* A block may get slots of warps that have ended while others of their blocks still run: these blocks
+ * have them no more. Returns those slots. */
+static u64 take_slots(struct avf *a, u32 place)
+{
+    for (u32 other = 0; other < CORE_BLOCKS; other++)
+        a->block_slots[other] &= other == place ? ~0ull : ~a->block_slots[place];
+    return a->resident & a->block_slots[place];
+}
+
 static void block(void *state, struct core *core, u32 place, bool started)
 {
     struct avf *a = state;
@@ -309,6 +319,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
     e->place = (u8)place;
     if (started) {
         a->block_slots[place] = core_block(core, place)->slots;
+        e->active = take_slots(a, place);
         a->resident |= a->block_slots[place];
         a->blocks |= bit(place);
         for (u64 set = a->block_slots[place]; set; set &= set - 1)
@@ -370,6 +381,7 @@ static void begin(struct avf *a, struct core *core)
     a->count = a->pool_used = a->from = 0;
     a->settled = a->counted = 0;
     a->resident = a->blocks = 0;
+    memset(a->block_slots, 0, sizeof a->block_slots);
 }
 
 static void launch(void *state, struct core *core, bool begins)

@@ -43,8 +43,9 @@ enum {
 
 enum entry_kind {
     ENTRY_INST,
-    ENTRY_START, /* a block takes its place: `lanes` are the slots of its warps */
-    ENTRY_END,   /* it leaves */
+    ENTRY_START, /* a block takes its place: `lanes` are the slots of its warps, `active` those of
+                  * them that had been given to another block, which is still here */
+    ENTRY_END,   /* it leaves, with the slots that it still has */
 };
 
 struct avf_entry {

@@ -53,8 +53,13 @@ struct energy_cell {
     const char *element;
     const char *cell; /* what it is made of, as `heddle area` shows it: "STT-RAM" */
     f64 area_um2, leakage_mw, read_pj, write_pj, delay_ps; /* of one owner's */
-    u32 nm;                                                /* technology of these numbers */
-    f64 volts;                                             /* 0: its nominal supply */
+    f64 area_share; /* area, as a share of the array model's, where area_um2 is 0 */
+    /* The size that the numbers are for: an element of another size costs as much more, or less, as
+     * the array model says. Of several rows, the one nearest in size applies. entries 0: any
+     * size. */
+    u32 entries, access_bits;
+    u32 nm;    /* technology of these numbers */
+    f64 volts; /* 0: its nominal supply */
     const char *source;
     /* Parameters of the component that say it instead, unless they are 0; NULL: none. What they
      * say is of the machine's technology. */

@@ -1,9 +1,11 @@
 /* heddle chip: draws chips whose register files differ, and reports on them. */
 #include "base/text.h"
+#include "chip/maps.h"
 #include "cli/columns.h"
 #include "cli/common.h"
 #include "cli/output.h"
 #include "lab/chip_page.h"
+#include "variation/draw.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,7 +54,11 @@ static const struct option chip_options[] = {
      0, 0},
     {"--html", "FILE", "Write a page with maps of one chip and histograms over all.", 0,
      COMPLETE_FILE},
-    {"--chip", "NUMBER", "The chip to draw maps of; the default is 0, the first.", 0, 0},
+    {"--maps", "FILE",
+     "Write the maps of one chip in the form that 'heddle run --chip' also takes; it does not name "
+     "the chip's number or file.",
+     0, COMPLETE_FILE},
+    {"--chip", "NUMBER", "The chip of --html and --maps; the default is 0, the first.", 0, 0},
     {"--json", NULL, "Print the summary as JSON instead of text.", 0, 0},
     {0},
 };
@@ -352,9 +358,27 @@ static bool write_page(struct chip_work *work, const struct chip *chip, struct e
     return output_commit(&work->page, error);
 }
 
+/* --maps: what a device is given. */
+static bool write_maps(const struct chip_work *work, const struct chip *chip, struct error *error)
+{
+    const char *path = option_value(work->line, "--maps");
+    struct output output;
+    size_t bytes;
+    if (!path)
+        return true;
+    if (!output_open(&output, path, error))
+        return false;
+    u8 *maps = chip_maps_write(chip, &bytes);
+    fwrite(maps, 1, bytes, output.stream);
+    free(maps);
+    return output_commit(&output, error);
+}
+
 static int finish(struct chip_work *work, const struct chip *chip)
 {
     struct error error = {0};
+    if (!write_maps(work, chip, &error))
+        return refuse(work->command, &error);
     if (work->page.stream && !write_page(work, chip, &error))
         return refuse(work->command, &error);
     if (option_value(work->line, "--json"))
@@ -453,7 +477,7 @@ static int read_chips(struct chip_work *work, const char *path)
 
 static int run_chip(const struct command *command, const struct command_line *line)
 {
-    static const char *const kept[] = {"--html", "--chip", "--json"};
+    static const char *const kept[] = {"--html", "--maps", "--chip", "--json"};
     const char *file = option_word(line, 0);
     struct chip_work work = {.command = command, .line = line};
     u64 shown = 0;
@@ -464,8 +488,8 @@ static int run_chip(const struct command *command, const struct command_line *li
             fits = fits || !strcmp(option->name, kept[k]);
         if (!fits)
             return usage_error(command,
-                               "%s is for drawing: with a file of chips, expected --html, --chip "
-                               "or --json",
+                               "%s is for drawing: with a file of chips, expected --html, --maps, "
+                               "--chip or --json",
                                option->name);
     }
     if (!whole(command, line, "--chip", 0, MOST_CHIPS, &shown))

@@ -26,6 +26,8 @@ struct run_command {
     struct hd_device *device;
     struct hd_raw *raw; /* of a raw program */
     struct input_list inputs;
+    u8 *chip; /* maps of the chip that --chip names, or NULL */
+    size_t chip_bytes;
     char *stats; /* of launch_statistics() */
     struct watch *watch;
     struct timeline timeline;

@@ -45,6 +45,9 @@ static const struct {
      "commas; settings and mechanisms, each separated by semicolons; 1 for functional mode."},
     {"HEDDLE_KERNELS, HEDDLE_LAUNCHES, HEDDLE_FUNCTIONAL_UNTIL",
      "The same as --kernels, --launches and --functional-until."},
+    {"HEDDLE_CHIP",
+     "For OpenCL programs that are run without 'heddle run': a file of the maps of a chip, that "
+     "'heddle chip --maps' wrote."},
     {"HEDDLE_THREADS",
      "The same as --threads, also for the runs of 'heddle reproduce' and 'heddle sweep'; with "
      "'auto', those that run at a time share the cores of the host."},

@@ -145,8 +145,12 @@ static const char *cost_text(struct arena *arena, const json_t *cell, const char
 static void print_cell_costs(struct arena *arena, const json_t *entry)
 {
     printf("  %s: %s\n", field_text(arena, entry, "element"), field_text(arena, entry, "cell"));
-    const char *text = arena_printf(arena, "at %s nm%s%s%s%s", field_text(arena, entry, "nm"),
-                                    cost_text(arena, entry, "area_um2", "um2"),
+    const char *size =
+        json_is_integer(json_object_get(entry, "entries"))
+            ? arena_printf(arena, ", %s entries", field_text(arena, entry, "entries"))
+            : "";
+    const char *text = arena_printf(arena, "at %s nm%s%s%s%s%s", field_text(arena, entry, "nm"),
+                                    size, cost_text(arena, entry, "area_um2", "um2"),
                                     cost_text(arena, entry, "leakage_mw", "mW"),
                                     cost_text(arena, entry, "read_pj", "pJ per read"),
                                     cost_text(arena, entry, "write_pj", "pJ per write"));
@@ -240,6 +244,8 @@ static void explain(const json_t *row, const char *name)
     print_words(row, "seams", "Seams");
     if (json_is_true(json_object_get(row, "random")))
         printf("\nUses random numbers: results depend on --seed.\n");
+    if (json_is_true(json_object_get(row, "chip")))
+        printf("\nNeeds a chip: --chip FILE.db:NUMBER.\n");
     print_section(arena, row, "deviations", "Known deviations", print_sentence);
     print_words(row, "conflicts", "Cannot be combined with");
     print_example(arena, row, name);

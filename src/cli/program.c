@@ -81,16 +81,21 @@ const char *find_beside(struct arena *arena, const char *build, const char *inst
 
 /* ---- the session's folder ---- */
 
-static bool write_file(struct child *child, const char *name, const char *text)
+static bool write_bytes(struct child *child, const char *name, const void *data, size_t bytes)
 {
     const char *path = arena_printf(child->arena, "%s/%s", child->folder, name);
     FILE *file = fopen(path, "wbe");
-    bool ok = file && fputs(text, file) >= 0;
+    bool ok = file && fwrite(data, 1, bytes, file) == bytes;
     if (file && fclose(file) != 0)
         ok = false;
     if (!ok)
         complain(child->run->command, "%s: %s", path, strerror(errno));
     return ok;
+}
+
+static bool write_file(struct child *child, const char *name, const char *text)
+{
+    return write_bytes(child, name, text, strlen(text));
 }
 
 /* The program keeps the folder locked, too, in case it outlives this process. */
@@ -107,7 +112,9 @@ static bool make_folder(struct child *child)
     bool ok = mkdir(arena_printf(child->arena, "%s/vendors", folder), 0700) == 0 &&
               write_file(child, "vendors/heddle.icd",
                          arena_printf(child->arena, "%s\n", child->library)) &&
-              write_file(child, "machine.json", config);
+              write_file(child, "machine.json", config) &&
+              (!child->run->chip ||
+               write_bytes(child, "chip.maps", child->run->chip, child->run->chip_bytes));
     hd_free(config);
     return ok;
 }
@@ -227,11 +234,14 @@ static void set_environment(const struct child *child)
                                        "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
                                        "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
                                        "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
-                                       "HEDDLE_THREADS",      "HEDDLE_PROGRESS"};
+                                       "HEDDLE_THREADS",      "HEDDLE_PROGRESS",
+                                       "HEDDLE_CHIP"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
         setenv("HEDDLE_MECH", child->mechanisms, 1);
+    if (child->run->chip)
+        setenv("HEDDLE_CHIP", arena_printf(arena, "%s/chip.maps", child->folder), 1);
     if (request->kernels)
         setenv("HEDDLE_KERNELS", request->kernels, 1);
     if (request->first_timed || request->last_timed)

@@ -47,6 +47,9 @@ json_t *manifest_json(const struct hd_config *config, const struct input_list *i
     json_object_set_new(manifest, "version", json_string(hd_version()));
     json_object_set_new(manifest, "seed", stats_number(hd_config_seed(config)));
     json_object_set_new(manifest, "inputs", inputs_json(inputs));
+    char *chip = hd_config_chip_json(config);
+    if (chip)
+        json_object_set_new(manifest, "chip", parse_own_json(chip));
     return manifest;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/program.h"
 #include "cli/raw.h"
 #include "cli/timeline.h"
+#include "variation/choice.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -374,6 +375,49 @@ static bool apply_limits(struct run_command *run)
     return true;
 }
 
+/* Gives the device the chip that --chip names. */
+static bool apply_chip(struct run_command *run)
+{
+    const char *text = option_value(run->line, "--chip");
+    struct error error = {0};
+    struct hd_error own = {0};
+    char whole[2400];
+    if (!text)
+        return true;
+    run->chip = chip_choice_read(text, &run->chip_bytes, &error);
+    if (!run->chip) {
+        complain(run->command, "--chip: %s", error_text(&error, whole, sizeof whole));
+        return false;
+    }
+    if (hd_config_chip(run->config, run->chip, run->chip_bytes, text, &own))
+        return true;
+    complain(run->command, "--chip %s: %s", text, own.message);
+    return false;
+}
+
+/* A chip changes nothing by itself. */
+static void note_idle_chip(const struct run_command *run)
+{
+    size_t i;
+    json_t *rows = run->chip ? parse_own_json(hd_config_mechanisms(run->config)) : NULL, *row;
+    bool read = !run->chip;
+    json_array_foreach(rows, i, row)
+    {
+        read |=
+            json_is_true(json_object_get(row, "on")) && json_is_true(json_object_get(row, "chip"));
+    }
+    if (!read)
+        complain(run->command, "note: --chip has no effect on the simulation: no mechanism that is "
+                               "on reads the chip");
+    json_decref(rows);
+}
+
+static void note_idle(const struct run_command *run)
+{
+    note_idle_settings(run->command, run->line, run->config);
+    note_idle_chip(run);
+}
+
 /* Sets how the host simulates: no result depends on it. */
 static bool apply_order_and_threads(struct run_command *run)
 {
@@ -394,13 +438,12 @@ static bool apply_order_and_threads(struct run_command *run)
     return true;
 }
 
-bool run_prepare(struct run_command *run)
+/* Opens the device that the options ask for, on a machine. */
+static bool open_device(struct run_command *run, const char *machine)
 {
     struct hd_error error = {0};
-    if (!read_programs(run))
-        return false;
-    run->config = open_config(run->command, run->line, choose_machine(run));
-    if (!run->config || !apply_limits(run))
+    run->config = open_config(run->command, run->line, machine);
+    if (!run->config || !apply_limits(run) || !apply_chip(run))
         return false;
     if (run->live)
         hd_config_set(run->config, "timing.live_state=true", NULL);
@@ -413,7 +456,14 @@ bool run_prepare(struct run_command *run)
     if (!apply_order_and_threads(run))
         return false;
     if (!run->request.quiet)
-        note_idle_settings(run->command, run->line, run->config);
+        note_idle(run);
+    return true;
+}
+
+bool run_prepare(struct run_command *run)
+{
+    if (!read_programs(run) || !open_device(run, choose_machine(run)))
+        return false;
     if (run->request.state)
         return load_module(run, 0) && raw_prepare(run) && check_outputs(run);
     for (u32 i = 0; i < run->request.launches.count; i++)
@@ -443,23 +493,7 @@ static int launch_and_write(struct run_command *run, f64 start)
 
 bool run_open(struct run_command *run)
 {
-    struct hd_error error = {0};
-    run->config = open_config(run->command, run->line, option_value(run->line, "--machine"));
-    if (!run->config || !apply_limits(run))
-        return false;
-    if (run->live)
-        hd_config_set(run->config, "timing.live_state=true", NULL);
-    record_mechanisms(run);
-    run->device = hd_device_open(run->config, &error);
-    if (!run->device) {
-        report(run->command, &error);
-        return false;
-    }
-    if (!apply_order_and_threads(run))
-        return false;
-    if (!run->request.quiet)
-        note_idle_settings(run->command, run->line, run->config);
-    return true;
+    return open_device(run, option_value(run->line, "--machine"));
 }
 
 /* Prints what the options ask for on standard error. */
@@ -506,6 +540,7 @@ static int run_all(struct run_command *run)
 void run_free(struct run_command *run)
 {
     hd_free(run->stats);
+    free(run->chip);
     hd_raw_destroy(run->raw);
     if (run->device)
         hd_device_close(run->device);
@@ -540,6 +575,11 @@ static const struct option options[] = {
     {"--list-devices", NULL,
      "List the devices that OpenCL programs can use, as they see them, and stop.", 0, 0},
     MACHINE_OPTIONS,
+    {"--chip", "FILE.db:NUMBER",
+     "The chip to model, of a file that 'heddle chip --out' wrote; or a file with the maps of one "
+     "chip, that 'heddle chip --maps' wrote. Mechanisms read from it which parts of its register "
+     "files are slow or fail. It must have been drawn for a machine with the same register files.",
+     0, COMPLETE_FILE},
     {"--functional", NULL,
      "Functional mode: compute results and counts without a timing model. Much faster, but without "
      "cycles.",

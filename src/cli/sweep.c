@@ -486,6 +486,11 @@ static const struct option options[] = {
      "Repeat every point with these seeds, as in 1..5; tables then show means with 95 % confidence "
      "intervals. Only mechanisms that use random numbers depend on seeds.",
      SWEEP_PLAN, 0},
+    {"--chip", "LIST",
+     "Repeat every point on these chips, which 'heddle chip --out' drew: FILE.db:NUMBER or "
+     "FILE.db:FIRST..LAST, separated by commas; tables then show means with 95 % confidence "
+     "intervals.",
+     SWEEP_PLAN, COMPLETE_FILE},
     {"--zip", "AXIS,AXIS,...",
      "Vary these axes together: the first value of each, the second of each, and so on.",
      SWEEP_PLAN, 0},

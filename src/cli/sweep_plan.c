@@ -204,8 +204,9 @@ static bool add_zip(struct plan_builder *builder, const char *value)
     }
     builder->axes = axes;
     return (ok && !names->first) ||
-           wrong(builder, "--zip", value,
-                 "different axes: parameters with several values, machine, mechanism or seed");
+           wrong(
+               builder, "--zip", value,
+               "different axes: parameters with several values, machine, mechanism, chip or seed");
 }
 
 static bool add_option(struct plan_builder *builder, const struct given *given)
@@ -224,6 +225,9 @@ static bool add_option(struct plan_builder *builder, const struct given *given)
     else if (!strcmp(name, "--seed"))
         return add_split(arena, axis_list(builder, "seed"), value) ||
                wrong(builder, name, value, "seeds separated by single commas");
+    else if (!strcmp(name, "--chip"))
+        return add_split(arena, axis_list(builder, "chip"), value) ||
+               wrong(builder, name, value, "chips separated by single commas");
     else if (!strcmp(name, "--workload") || !strcmp(name, "--program") || !strcmp(name, "--kernel"))
         return add_program(builder, name, value);
     else if (!strcmp(name, "--exclude"))

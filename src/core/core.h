@@ -35,6 +35,7 @@ struct core_config {
     u64 memory_bytes;
     struct content *content;                /* NULL: not armed (mem/content.h) */
     bool live;                              /* bits may be flipped (live.h) */
+    const struct chip *chip;                /* its cells' variation; NULL: not given */
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */
     u32 mechanism_count;
 };

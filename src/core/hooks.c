@@ -116,11 +116,14 @@ void hooks_create(struct core *core, const struct mechanism_use *uses, u32 count
         if (m->create)
             m->create(use->state, core);
         hooks->seams |= mechanism_seams(m, use->params);
-        hooks->operands |= !m->no_operands;
+        /* operands are read through the map of a warp whose registers may be moved */
+        hooks->operands |= !m->no_operands || m->allocate;
         hooks->caches |= m->cache || m->l1_supply;
     }
-    if (core_hooked(core, SEAM_ALLOCATE))
+    if (core_hooked(core, SEAM_ALLOCATE)) {
         register_file_map(core->registers);
+        hooks->operands = true; /* sources are read through the map, into the record */
+    }
     if (count)
         hooks_set_caches(core);
 }

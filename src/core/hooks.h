@@ -27,6 +27,7 @@
 #include "mem/services.h"
 
 struct core;
+struct core_config;
 struct exec;
 struct memory_view;
 struct inflight;
@@ -113,6 +114,8 @@ enum {
 };
 struct bank_access {
     u64 banks; /* the banks that hold the register, one bit each */
+    u64 then;  /* reads only: banks that are asked for when all of `banks` have been read, in a
+                * request of its own */
     u16 reg;   /* the vector register */
     u8 cycles; /* how long each of these banks is busy */
 };
@@ -123,10 +126,16 @@ struct places {
     bool waited;    /* called again, because the write had to wait */
     bool arbitrate; /* banks have one write port: the write waits while one of its banks is busy
                      * with an earlier write or written in this cycle */
-    u8 bus_cycles;  /* how long the write occupies a result bus, or for loads a write-back port
+    bool
+        write_ports; /* the write port is not the one for reads: these banks can be read meanwhile */
+    u8 bus_cycles;   /* how long the write occupies a result bus, or for loads a write-back port
                      * of the load/store unit. While one is occupied for more than a cycle,
                      * results that find none free wait, and so do their units; 0: the write
                      * needs none */
+    bool shares_bus; /* it shares bus (or port) number `bus` with a write that still occupies it
+                      * (inflight->bus of that one): it waits for none, and the bus stays occupied
+                      * until both are done */
+    u8 bus;
 };
 
 enum write_back_answer {
@@ -200,13 +209,18 @@ struct mechanism {
     bool marks;       /* it reads exec->marks */
     u32 state_size;   /* size of a core's state, which begins with struct mechanism_state; zeroed */
     bool forgets;     /* the rest of the state is zeroed when a launch begins */
+    bool chip;        /* it reads the chip (core_chip): a device without one is refused */
     bool random;      /* it uses random numbers (mechanism_random): results depend on the seed */
     bool one_thread;  /* within a window it accesses data of more than one owner: launches use one
                       * thread */
     bool no_operands; /* it does not look at operands in the record (`src` and `masks` of struct
-                       * dyninst): unless another mechanism does, they are not copied into it */
+                       * dyninst): unless another mechanism does, or fills `allocate`, they are not
+                       * copied into it */
     void (*create)(void *state, struct core *core);
     void (*destroy)(void *state); /* frees what create has allocated elsewhere */
+    /* Whether it can serve a machine, under these parameters; if not, the error says what it needs
+     * of the machine. NULL: all that have its seams. */
+    bool (*serves)(const void *params, const struct core_config *machine, struct error *error);
     /* Seams (bits by enum seam) that it fills but does not need under these parameters: they are
      * called only while another mechanism needs them. */
     u32 (*idle)(const void *params);

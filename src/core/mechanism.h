@@ -16,10 +16,12 @@
 #define CORE_MECHANISM_H
 
 #include "analysis/lane_liveness.h"
+#include "analysis/last_reads.h"
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
 #include "base/events.h"
+#include "chip/classes.h"
 #include "core/stages.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
@@ -104,6 +106,18 @@ static inline bool core_has_common_stages(const struct core *core)
 static inline u32 core_scoreboard_words(const struct core *core)
 {
     return core->issue.scoreboard_words;
+}
+
+/* The chip that the device is, and this core's part of it: delays and weak cells of the register file
+ * (chip/chip.h). NULL: none is given, which a mechanism that sets `chip` rules out. Banks and entries
+ * are those of the hardware: which of them holds a register is for the mechanism to say. */
+static inline const struct chip *core_chip(const struct core *core)
+{
+    return core->config.chip;
+}
+static inline const struct chip_core *core_chip_core(const struct core *core)
+{
+    return core->config.chip ? &core->config.chip->cores[core->config.index] : NULL;
 }
 
 /* ---- a mechanism's own state ---- */
@@ -236,6 +250,9 @@ static inline u32 core_register_row(const struct core *core, u32 slot, u32 reg, 
 {
     return register_file_find(core->registers, core->slots[slot].warp, reg, lane);
 }
+/* The rows that a slot's warp has unless a mechanism chooses others: the first of them, and their
+ * number, which is that of its registers, rounded up to the unit of allocation. */
+u32 core_home_rows(const struct core *core, u32 slot, u32 *count);
 /* Entries of the scalar register file (0: the machine declares none), and the entry of a warp's
  * scalar. */
 static inline u32 core_scalar_entries(const struct core *core)
@@ -267,6 +284,10 @@ static inline bool core_place_register(struct core *core, u32 slot, u32 reg, u32
 {
     return core_place_lanes(core, slot, reg, core->all_lanes, row);
 }
+
+/* A visitor for storage rows of a mechanism that are rows of the register file, in words of a lane:
+ * the first of them is row number `which` (state_visit). Their bits can be flipped. */
+state_visit_fn core_visit_registers;
 
 /* The physical lane on which an architectural lane's thread runs: the same number, unless a
  * mechanism has given the slot a permutation. Results do not depend on it. */

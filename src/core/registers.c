@@ -1,4 +1,5 @@
 /* Rows of the register file and physical lanes, as mechanisms see and change them: mechanism.h. */
+#include "core/live.h"
 #include "core/mechanism.h"
 
 /* Stops the launch: a mechanism has asked for something impossible. */
@@ -47,6 +48,14 @@ bool core_place_lanes(struct core *core, u32 slot, u32 reg, lane_set lanes, u32 
     return place(core, slot, reg, lanes, row, false);
 }
 
+u32 core_home_rows(const struct core *core, u32 slot, u32 *count)
+{
+    const struct register_file *file = core->registers;
+    const u32 first = core->slots[slot].warp->frame * file->layout.rows;
+    *count = file->layout.rows;
+    return first < file->declared ? first : first + file->added;
+}
+
 lane_set core_row_lanes(const struct core *core, u32 row)
 {
     const struct register_file *file = core->registers;
@@ -76,6 +85,14 @@ u32 core_spare_rows(const struct core *core, u32 *rows, u32 most)
 u32 core_add_rows(struct core *core, u32 rows)
 {
     return register_file_add(core->registers, rows);
+}
+
+void core_visit_registers(struct state_walk *walk, const struct state_row *row, void *owner,
+                          u64 entry)
+{
+    const struct core *core = owner;
+    const u64 lanes = core ? core->config.core->warp_size : 1;
+    live_visit_registers(walk, row, owner, row->which * lanes + entry);
 }
 
 bool core_set_lanes(struct core *core, u32 slot, const u8 *physical)

@@ -13,7 +13,7 @@ static struct port *port_of(const struct core *core, u32 client)
                                        : core->config.requests;
 }
 
-void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
+PART_OF void send(struct core *core, struct packet *packet, u32 line_bytes)
 {
     const u32 far = core->config.l2_line_bytes;
     if (line_bytes < far) {
@@ -27,6 +27,11 @@ void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
     port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
     core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->from.inst, packet->address, 0);
+}
+
+void requests_send(struct core *core, struct packet *packet, u32 line_bytes)
+{
+    send(core, packet, line_bytes);
 }
 
 void requests_read(struct core *core, enum packet_client client, u64 line, u32 line_bytes,
@@ -46,7 +51,7 @@ void requests_read(struct core *core, enum packet_client client, u64 line, u32 l
             .client = (u8)client,
         };
         core->awaiting[client][tag]++;
-        requests_send(core, &packet, far);
+        send(core, &packet, far);
     }
 }
 

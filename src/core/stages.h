@@ -69,6 +69,7 @@ struct inflight {
     bool passes;     /* a mechanism has its result: it bypasses its unit's output register */
     bool astray;     /* its result goes to another register (live.h) */
     u8 astray_slot;
+    u8 bus; /* the result bus, or port of the load/store unit, that its result took (places) */
     u16 astray_register;
     bool counted;  /* in a wait counter; */
     bool in_order; /* that counter's order allows it to retire: gcn/waitcnt.c */
@@ -149,6 +150,18 @@ struct collector {
     u8 pipe, group;
     u16 depth;  /* remaining reads from its most requested bank */
     u16 ticket; /* of a memory access: its position in the order of its group, modulo 65536 */
+};
+
+/* Reads of a collector that mechanisms have made wait for others (bank_access.then). */
+enum {
+    LATER = 16 /* registers */
+};
+struct later_reads {
+    u32 count;
+    struct {
+        u64 first; /* banks that have not been read yet, */
+        u64 then;  /* and those that are asked for after them */
+    } at[LATER];
 };
 
 /* Collectors of one kind and group, which take turns. */
@@ -256,12 +269,14 @@ struct collect_stage {
     u8 reading[CORE_COLLECTORS]; /* those that wait for banks, in the order they were taken */
     u32 reading_count;
     u64 wanted[CORE_COLLECTORS][BANK_STEPS]; /* [n]: banks with more than n remaining reads */
-    u64 banks_written;                       /* in this cycle */
+    struct later_reads later[CORE_COLLECTORS];
+    u64 banks_written; /* in this cycle */
     u32 banks_per_group;
     u64 group_banks; /* banks of the first group */
     /* For mechanisms that change `places`: */
     u32 spread;                 /* the machine's banks that count as one bank above */
     u64 busy;                   /* banks with a write that takes more than one cycle, */
+    u64 readable;               /* those whose last write left their read port free, */
     u64 busy_until[CORE_BANKS]; /* and the first cycle in which each is free again */
     struct {
         u8 up, down, base; /* shift amounts for collect_banks */

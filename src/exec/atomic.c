@@ -180,8 +180,7 @@ static inline u32 add_f32(u32 a, u32 b, bool ftz)
         memcpy(&old, at, sizeof old);                           \
         const u32 new = (next);                                 \
         memcpy(at, &new, sizeof new);                           \
-        if (result)                                             \
-            result[lane] = old;                                 \
+        to[lane] = old;                                         \
     }                                                           \
     return
 
@@ -190,6 +189,7 @@ void atomic_words(const struct inst *inst, u8 *base, const u32 *offset, u32 mask
                   const u32 *others, u32 *result, bool ftz)
 {
     const u32 flip = type_is_signed(inst->type) ? 1u << 31 : 0; /* maps signed order to unsigned */
+    u32 nowhere[LANES], *const to = result ? result : nowhere;
     switch (inst->key) {
     case ATOMIC_ADD:
         if (inst->type == TYPE_F32) {

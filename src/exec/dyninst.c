@@ -10,6 +10,7 @@
  * Lane functions compute all lanes, whichever are active: the commit selects those that count.
  */
 #include "base/hot.h"
+#include "exec/dyninst_execute.h"
 #include "exec/dyninst_parts.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
@@ -290,23 +291,6 @@ static inline u32 *read_sources(struct dyninst *f)
     return next;
 }
 
-static inline void begin(struct dyninst *f, struct warp *warp, u32 inst)
-{
-    const struct view *view = warp->view;
-    f->warp = warp;
-    f->homes = NULL;
-    f->code = &view->insts[inst];
-    f->step = &view->steps[inst];
-    f->plan = &view->plans[inst];
-    f->inst = inst;
-    f->kind = DYNINST_COMPUTE;
-    f->work = WORK_NONE;
-    f->faulted = f->committed = false;
-    f->active = warp->active;
-    f->lanes = step_is_guarded(f->step) ? warp_guard(warp, f->step) : f->active;
-    f->writes = f->lanes;
-}
-
 static void issue_rest(struct dyninst *f)
 {
     struct warp *warp = f->warp;
@@ -337,7 +321,7 @@ static void issue_rest(struct dyninst *f)
 
 void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
 {
-    begin(f, warp, inst);
+    dyninst_begin(f, warp, inst);
     warp->instructions++;
     if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
         scalar_derive(warp);
@@ -388,15 +372,14 @@ static void start(struct dyninst *f)
 
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst)
 {
-    begin(f, warp, inst);
+    dyninst_begin(f, warp, inst);
     warp->instructions++;
     start(f);
 }
 
 /* ---- directly in the registers (F7): 32 lanes ---- */
 
-/* Lanes of a guard, or none. */
-static __attribute__((noinline)) void execute_some(struct dyninst *f, struct chunk *chunk)
+void dyninst_execute_some(struct dyninst *f, struct chunk *chunk)
 {
     if (!f->lanes)
         return;
@@ -404,18 +387,6 @@ static __attribute__((noinline)) void execute_some(struct dyninst *f, struct chu
     chunk_place(chunk, f->step);
     f->step->fn(&chunk->lanes);
     chunk_widen(chunk);
-}
-
-static inline void execute_lanes(struct dyninst *f, struct chunk *chunk)
-{
-    f->committed = true;
-    chunk->lanes.inst = f->code;
-    if (UNLIKELY(f->lanes != chunk->active)) {
-        execute_some(f, chunk);
-        return;
-    }
-    chunk_place(chunk, f->step);
-    f->step->fn(&chunk->lanes);
 }
 
 /* A special register. */
@@ -450,7 +421,7 @@ PART_OF void execute_access(struct dyninst *f)
     f->committed = true;
 }
 
-HOT static __attribute__((noinline)) void execute_rest(struct dyninst *f)
+HOT void dyninst_execute_rest(struct dyninst *f)
 {
     if (f->plan->folds) {
         execute_access(f);
@@ -461,18 +432,6 @@ HOT static __attribute__((noinline)) void execute_rest(struct dyninst *f)
         return;
     }
     warp_path(f->warp)->pc = f->inst + 1;
-}
-
-HOT void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst)
-{
-    begin(f, warp, inst);
-    warp->instructions++;
-    if (f->plan->kind != PLAN_LANES || f->plan->two) {
-        execute_rest(f);
-        return;
-    }
-    warp_path(warp)->pc = inst + 1;
-    execute_lanes(f, &warp->chunks[0]);
 }
 
 void dyninst_advance(struct warp *warp, u32 inst)
@@ -600,7 +559,7 @@ void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst)
         count = homes[lane]->exec->image->warp_size;
         lanes |= 1ull << lane;
     }
-    begin(f, homes[first_lane(lanes)], inst);
+    dyninst_begin(f, homes[first_lane(lanes)], inst);
     f->homes = homes;
     f->active = f->lanes = lanes;
     if (step_is_guarded(f->step))
@@ -637,7 +596,7 @@ void dyninst_rewrite(struct dyninst *f, struct warp *warp, u32 inst, const struc
 {
     static const struct dyninst_plan plan = {.kind = PLAN_LANES, .dst_rows = {1}, .row_count = 1};
     const u32 reg = code->dst[0].index, lanes = warp->exec->image->warp_size;
-    begin(f, warp, inst);
+    dyninst_begin(f, warp, inst);
     f->code = code;
     f->plan = &plan;
     f->lanes = f->active = f->writes = ~0ull >> (MAX_LANES - lanes);

@@ -145,8 +145,6 @@ void dyninst_issue_homes(struct dyninst *f, struct warp *const *homes, u32 inst)
 /* dyninst_issue for launches without mechanisms: operands are not in the record (`src` is not set),
  * and lane functions are computed at once. Must not be copied. */
 void dyninst_start(struct dyninst *f, struct warp *warp, u32 inst);
-/* dyninst_start for issuers that meet the conditions of F7. */
-void dyninst_execute(struct dyninst *f, struct warp *warp, u32 inst);
 void dyninst_advance(struct warp *warp, u32 inst);
 /* The same instruction with the same operands; to->rows must be set. `from` must not have been
  * computed. Copies only compute: a copy of an access has its addresses and accesses nothing. Copies

@@ -5,6 +5,7 @@
  * words are vector operations without a call.
  */
 #include "exec/lanes_build.h"
+#include "exec/lanes_paths.h"
 #include "exec/lanes_rare.h"
 
 ALWAYS_INLINE bool load_uniform(struct chunk *chunk, const struct step *step)
@@ -240,7 +241,12 @@ static struct step *LANE(run_blocks)(struct warp *warp, struct stretch **at, str
                 continue;
             return step;
         }
-        struct stretch *next = entered < left ? pass_branch(&j, chunk, stretch) : NULL;
+        struct stretch *next = NULL;
+        if (LIKELY(entered < left)) {
+            next = pass_branch(&j, chunk, stretch);
+            if (!next && (next = pass_apart(warp, stretch)))
+                j = begin_journey(warp);
+        }
         if (LIKELY(next)) {
             stretch = next;
             stretch->warps++;

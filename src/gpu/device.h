@@ -5,6 +5,7 @@
 #define GPU_DEVICE_H
 
 #include "base/config.h"
+#include "chip/maps.h"
 #include "exec/bounds.h"
 #include "exec/warp.h"
 #include "gpu/machine/energy.h"
@@ -25,6 +26,7 @@ struct hd_config {
     const struct mechanism *
         *available; /* NULL-terminated: those that are built in, then those of */
     VEC(struct plugin *) plugins;
+    struct chip_maps *chip; /* NULL: none */
 };
 /* hd_config_create() with other mechanisms than the built-in ones, for tests. They must outlive
  * configuration and devices. */
@@ -87,6 +89,7 @@ struct hd_device {
     struct energy_sum *energy_totals; /* NULL: no launch in timing mode */
     struct mechanism_set mechanisms;
     VEC(struct plugin *) plugins; /* shared objects that `mechanisms` may come from */
+    struct chip_maps *chip;       /* NULL: none */
     u8 *mechanism_totals;         /* NULL: none is on */
     struct fault last_fault;      /* its message is the last result's explanation */
     atomic_bool interrupt;

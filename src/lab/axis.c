@@ -1,6 +1,7 @@
 /* Kinds of axes: see axis.h. */
 #include "lab/axis.h"
 
+#include "variation/choice.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,74 @@ static void apply_machine(const struct axis_value *value, struct recipe *recipe)
     recipe->machine_place = value->place;
 }
 
+/* ---- chip ---- */
+
+static struct axis_value *add_chip(const struct fields *fields, const struct yaml *node,
+                                   struct axis *axis, const char *file, const char *number)
+{
+    struct axis_value *value = &axis->values[axis->count++];
+    const char *path = fields_path(fields, file);
+    value->place = fields_place(fields, node);
+    value->label = number ? arena_printf(fields->arena, "%s:%s", file, number) : file;
+    value->chip = number ? arena_printf(fields->arena, "%s:%s", path, number) : path;
+    return value;
+}
+
+/* FILE.db:NUMBER, FILE.db:FIRST..LAST, or a file of maps; makes room for the values. */
+static bool read_chips(const struct fields *fields, const struct yaml *node, struct axis *axis)
+{
+    const char *text = node->text, *colon = strrchr(text, ':');
+    const char *dots = colon ? strstr(colon, "..") : NULL;
+    u64 first = 0, last = 0;
+    if (!fields_kind(fields, node, YAML_SCALAR, "a chip"))
+        return false;
+    if (dots &&
+        (text_u64(arena_strndup(fields->arena, colon + 1, (size_t)(dots - colon) - 1), &first) !=
+             TEXT_OK ||
+         text_u64(dots + 2, &last) != TEXT_OK || first > last || last - first >= AXIS_MAX_VALUES))
+        return fields_error(fields, node,
+                            "'%s': expected FILE.db:NUMBER, FILE.db:FIRST..LAST or a file of maps",
+                            shown_text(fields->arena, text, 60));
+    struct axis_value *all =
+        arena_array(fields->arena, struct axis_value, axis->count + (last - first) + 2);
+    memcpy(all, axis->values, axis->count * sizeof *all);
+    axis->values = all;
+    if (!dots) {
+        const size_t length = chip_choice_file(text);
+        const char *file =
+            length ? arena_strndup(fields->arena, text, length) : arena_strdup(fields->arena, text);
+        add_chip(fields, node, axis, file,
+                 length ? arena_strdup(fields->arena, text + length + 1) : NULL);
+        return true;
+    }
+    const char *file = arena_strndup(fields->arena, text, (size_t)(colon - text));
+    for (u64 number = first; number <= last; number++)
+        add_chip(fields, node, axis, file,
+                 arena_printf(fields->arena, "%llu", (unsigned long long)number));
+    return true;
+}
+
+static bool read_chip(const struct fields *fields, const struct lab_files *files,
+                      const struct yaml *node, struct axis *axis)
+{
+    node = yaml_get(node, "chip");
+    const bool single = node->kind == YAML_SCALAR;
+    if (!single && !fields_kind(fields, node, YAML_LIST, "chips"))
+        return false;
+    axis->values = arena_array(fields->arena, struct axis_value, 1);
+    for (const struct yaml *child = single ? node : node->first; child;
+         child = single ? NULL : child->next)
+        if (!read_chips(fields, child, axis))
+            return false;
+    return true;
+}
+
+static void apply_chip(const struct axis_value *value, struct recipe *recipe)
+{
+    recipe->chip = value->chip;
+    recipe->chip_place = value->place;
+}
+
 /* ---- mechanism ---- */
 
 /* Reads an element of a list of mechanisms or programs into `value`. `key`: the kind of axis. */
@@ -296,6 +365,7 @@ static const struct axis_kind kinds[] = {
     {"mechanism", "mechanism", .read = read_mechanism, .apply = apply_mechanism},
     {"set", NULL, .read = read_set, .apply = apply_settings},
     {"seed", "seed", .repeats = true, .read = read_seed, .apply = apply_settings},
+    {"chip", "chip", .repeats = true, .read = read_chip, .apply = apply_chip},
 };
 
 static const struct axis_kind *kind_of(const struct fields *fields, const struct yaml *node)

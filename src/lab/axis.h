@@ -11,6 +11,7 @@
  *       - kernel: [saxpy.ptx --grid 4 --block 256 --arg zero:4K]
  *       - configuration: {base: {}, more: {set: {gpu.cores: 30}}}
  *       - seed: 1..5
+ *       - chip: chips.db:0..9                      # also a list, and files of maps
  */
 #ifndef LAB_AXIS_H
 #define LAB_AXIS_H
@@ -29,6 +30,8 @@ struct recipe {
     u32 mechanism_count;
     const struct settings **settings; /* in the order of the axes; the last one wins */
     u32 settings_count;
+    const char *chip; /* as `heddle run --chip` takes it; NULL: none */
+    struct text_place chip_place;
     const struct suite_row *row; /* the program */
 };
 
@@ -37,6 +40,7 @@ struct axis_value {
     struct text_place place;
     union { /* by kind */
         const char *machine;
+        const char *chip;
         struct settings settings;
         struct mechanism_list mechanisms;
         struct configuration configuration;

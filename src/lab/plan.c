@@ -229,6 +229,10 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
     }
     *vec_push(&words) = "--machine";
     *vec_push(&words) = recipe->machine;
+    if (recipe->chip) {
+        *vec_push(&words) = "--chip";
+        *vec_push(&words) = recipe->chip;
+    }
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         add_mechanisms(arena, &words, recipe->mechanisms[i]);
     for (u32 i = 0; i < recipe->settings_count; i++)
@@ -280,20 +284,22 @@ static bool add_program(struct plan *plan, const struct suite_row *row, struct a
                                error);
 }
 
-static bool make_key(struct plan *plan, const struct recipe *recipe, enum code_target target,
-                     struct arena *arena, struct point *point, struct error *error)
+static bool make_key(struct plan *plan, const struct recipe *recipe,
+                     const struct resolved *resolved, struct arena *arena, struct point *point,
+                     struct error *error)
 {
     const struct suite_row *row = recipe->row;
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
     if (!row->kernel) /* kernels in files are compiled already */
-        add_text(&hash, plan->compilers[target]);
+        add_text(&hash, plan->compilers[resolved->target]);
     if (!add_program(plan, row, arena, &hash, error))
         return false;
     for (const char **word = plan->quick ? row->quick : row->arguments; *word; word++)
         add_text(&hash, *word);
     add_text(&hash, point->configuration);
+    add_text(&hash, resolved->chip);
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
             const struct chosen_mechanism *use = &recipe->mechanisms[i]->list[k];
@@ -395,7 +401,7 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
         return false;
     describe(plan, &recipe, arena, point);
     point->configuration = arena_strdup(arena, resolved.json);
-    return make_key(plan, &recipe, resolved.target, arena, point, error);
+    return make_key(plan, &recipe, &resolved, arena, point, error);
 }
 
 f64 plan_expected(const struct plan *plan, u64 number, struct arena *arena)

@@ -3,7 +3,7 @@
  *
  *  P1  A point's key is a hash of everything that its result depends on: the files of Heddle and of
  *      the program, files among its arguments, the compiler of its kernels, its arguments, the
- *      objects of its mechanisms and the resolved configuration. Names of axes, configurations and
+ *      objects of its mechanisms, the resolved configuration and the maps of the chip. Names of axes, configurations and
  *      plans are not part of it.
  *  P2  Machines, mechanisms, settings and statistics are checked here, before anything runs.
  *  P3  Points are made one at a time from their number; a plan keeps nothing per point.

@@ -339,6 +339,7 @@ static json_t *columns_json(const struct table *table)
         json_object_set_new(one, "title", json_string(column->title));
         json_object_set_new(one, "unit", json_string(column->unit));
         json_object_set_new(one, "formula", json_string(column->text));
+        json_object_set_new(one, "digits", json_integer(column->digits));
         json_object_set_new(one, "mean_kind", json_string(mean_name(column->mean)));
         json_object_set_new(one, "mean_of", json_integer(from->counted));
         json_object_set_new(one, "mean", pair_json(column->published_mean, from->mean));

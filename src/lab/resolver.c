@@ -1,7 +1,10 @@
 /* Configurations and files of points: see resolver.h. */
 #include "lab/resolver.h"
 
+#include "chip/maps.h"
 #include "heddle/heddle.h"
+#include "variation/choice.h"
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -26,6 +29,13 @@ struct recent_result {
     char *shape, *values; /* values: of the keys that are set */
     char *json;
     enum code_target target;
+    char chip[SHA256_TEXT]; /* hash of its maps, or "" */
+};
+
+/* A file of chips that stays open: to check all of it takes longer than to read a chip. */
+struct open_chips {
+    char *path;
+    struct chips_reader *reader;
 };
 
 struct hashed_file {
@@ -40,6 +50,7 @@ struct resolver {
     u32 next_recent;
     VEC(struct set_parameter) parameters;
     VEC(struct hashed_file) files;
+    VEC(struct open_chips) chips;
 };
 
 struct resolver *resolver_create(void)
@@ -80,6 +91,11 @@ void resolver_destroy(struct resolver *resolver)
     for (u32 i = 0; i < resolver->files.count; i++)
         free(resolver->files.data[i].path);
     vec_free(&resolver->files);
+    for (u32 i = 0; i < resolver->chips.count; i++) {
+        chips_close(resolver->chips.data[i].reader);
+        free(resolver->chips.data[i].path);
+    }
+    vec_free(&resolver->chips);
     free(resolver);
 }
 
@@ -118,13 +134,64 @@ static bool use_mechanism(struct hd_config *config, const struct chosen_mechanis
     return ok;
 }
 
+/* ---- chips ---- */
+
+/* An open file of chips; NULL and an error on failure. */
+static struct chips_reader *open_chips(struct resolver *resolver, const char *path,
+                                       struct error *error)
+{
+    for (u32 i = 0; i < resolver->chips.count; i++)
+        if (!strcmp(resolver->chips.data[i].path, path))
+            return resolver->chips.data[i].reader;
+    struct chips_reader *reader = chips_open(path, error);
+    if (reader)
+        *(struct open_chips *)vec_push(&resolver->chips) =
+            (struct open_chips){checked(strdup(path)), reader};
+    return reader;
+}
+
+/* The maps of a chip, as chip_choice_read gives them. */
+static u8 *read_chip(struct resolver *resolver, const char *text, size_t *bytes,
+                     struct error *error)
+{
+    const size_t length = chip_choice_file(text);
+    if (!length)
+        return chip_choice_read(text, bytes, error);
+    struct arena *arena = arena_create_large(0);
+    struct chips_reader *reader = open_chips(resolver, arena_strndup(arena, text, length), error);
+    const struct chip *chip =
+        reader ? chips_load(reader, chip_choice_number(text), arena, error) : NULL;
+    u8 *maps = chip ? chip_maps_write(chip, bytes) : NULL;
+    arena_destroy(arena);
+    return maps;
+}
+
+static bool use_chip(struct resolver *resolver, struct hd_config *config,
+                     const struct recipe *recipe, struct error *error)
+{
+    struct hd_error own = {0};
+    struct error inner = {0};
+    char place[256], text[2400];
+    size_t bytes = 0;
+    if (!recipe->chip)
+        return true;
+    u8 *maps = read_chip(resolver, recipe->chip, &bytes, &inner);
+    bool ok =
+        maps ? hd_config_chip(config, maps, bytes, recipe->chip, &own) ||
+                   at_place(error, recipe->chip_place, &own)
+             : error_set(error, ERROR_INPUT, place_text(recipe->chip_place, place, sizeof place),
+                         "%s", error_text(&inner, text, sizeof text));
+    free(maps);
+    return ok;
+}
+
 /* Writes what a configuration is kept by, and the values that are set. */
 static void describe(const struct recipe *recipe, char **shape, char **values)
 {
     size_t lengths[2];
     FILE *shapes = checked(open_memstream(shape, &lengths[0]));
     FILE *list = checked(open_memstream(values, &lengths[1]));
-    fprintf(shapes, "%s\n", recipe->machine);
+    fprintf(shapes, "%s\n%s\n", recipe->machine, recipe->chip ? recipe->chip : "");
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
             const struct chosen_mechanism *use = &recipe->mechanisms[i]->list[k];
@@ -167,7 +234,7 @@ static struct kept_configuration *load(struct resolver *resolver, const struct r
     for (u32 i = 0; ok && i < recipe->mechanism_count; i++)
         for (u32 k = 0; ok && k < recipe->mechanisms[i]->count; k++)
             ok = use_mechanism(one->config, &recipe->mechanisms[i]->list[k], error);
-    if (ok)
+    if (ok && use_chip(resolver, one->config, recipe, error))
         return one;
     forget(one);
     return NULL;
@@ -226,6 +293,17 @@ const struct set_parameter *resolver_parameter(const struct resolver *resolver, 
     return index < resolver->parameters.count ? &resolver->parameters.data[index] : NULL;
 }
 
+/* The hash of a configuration's chip, or "". */
+static void note_chip(const struct hd_config *config, char hash[SHA256_TEXT])
+{
+    char *text = hd_config_chip_json(config);
+    json_t *chip = text ? json_loads(text, 0, NULL) : NULL;
+    if (chip)
+        snprintf(hash, SHA256_TEXT, "%s", json_string_value(json_object_get(chip, "sha256")));
+    json_decref(chip);
+    hd_free(text);
+}
+
 /* Sets all values, checks them and keeps the result; takes `shape` and `values`. */
 static const struct recent_result *resolve(struct resolver *resolver, const struct recipe *recipe,
                                            const char *label, char *shape, char *values,
@@ -253,7 +331,8 @@ static const struct recent_result *resolve(struct resolver *resolver, const stru
     if (loaded)
         kept->shape = checked(strdup(shape));
     forget_result(one);
-    *one = (struct recent_result){shape, values, hd_config_json(kept->config), CODE_PTX};
+    *one = (struct recent_result){shape, values, hd_config_json(kept->config), CODE_PTX, ""};
+    note_chip(kept->config, one->chip);
     if (hd_config_info(kept->config, &info, &own))
         one->target = code_target_of(info.lanes, info.address_bits);
     return one;
@@ -272,7 +351,7 @@ bool resolver_configure(struct resolver *resolver, const struct recipe *recipe, 
         one = resolve(resolver, recipe, label, shape, values, error);
     }
     if (one)
-        *resolved = (struct resolved){one->json, one->target};
+        *resolved = (struct resolved){one->json, one->target, one->chip};
     return one;
 }
 

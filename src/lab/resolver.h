@@ -27,6 +27,7 @@ struct set_parameter {
 struct resolved {
     const char *json;
     enum code_target target; /* of its OpenCL programs */
+    const char *chip;        /* the hash of its maps, or "" */
 };
 
 struct resolver *resolver_create(void);

@@ -251,10 +251,12 @@ bool sheet_repeats(const struct sheet *sheet)
 /* The group of axes that repeats points, or -1. */
 static int repeating_group(const struct space *space)
 {
+    int group = -1;
     for (u32 i = 0; i < space->group_count; i++)
-        if (space->groups[i].count == 1 && space->axes[space->groups[i].first].kind->repeats)
-            return (int)i;
-    return -1;
+        if (space->groups[i].count == 1 && space->axes[space->groups[i].first].kind->repeats &&
+            (group < 0 || space->groups[i].length > 1))
+            group = (int)i;
+    return group;
 }
 
 /* The row of another sample of a row. */

@@ -4,7 +4,7 @@
  *
  *  H1  Rows are in the order of the plan, and depend on results only: not on when, where and in
  *      how many attempts they were computed.
- *  H2  Points that differ only in axes that repeat (seeds) are samples of one mean.
+ *  H2  Points that differ only in an axis that repeats (seeds, chips) are samples of one mean.
  */
 #ifndef LAB_SHEET_H
 #define LAB_SHEET_H

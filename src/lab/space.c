@@ -134,9 +134,30 @@ bool space_read_exclusions(const struct fields *fields, const struct yaml *node,
     return true;
 }
 
+/* Means are taken over one axis: samples of two would be mixed. */
+static bool repeats_once(const struct fields *fields, const struct yaml *map,
+                         const struct space *space)
+{
+    const struct axis *first = NULL;
+    for (u32 i = 0; i < space->axis_count; i++) {
+        const struct axis *axis = &space->axes[i];
+        if (!axis->kind->repeats || axis->count < 2)
+            continue;
+        if (first)
+            return fields_error(fields, map,
+                                "axes '%s' and '%s' both repeat points: expected one of them, or "
+                                "one value of the other",
+                                first->name, axis->name);
+        first = axis;
+    }
+    return true;
+}
+
 bool space_finish(const struct fields *fields, const struct yaml *map, struct space *space)
 {
     const struct axis *program = NULL;
+    if (!repeats_once(fields, map, space))
+        return false;
     space->size = 1;
     for (u32 i = 0; i < space->group_count; i++) {
         struct axis_group *group = &space->groups[i];

@@ -423,16 +423,11 @@ static void find_function(struct lifetimes_core *l, const struct function *f, u3
     const struct lifetimes *found = lifetimes_of(arena, l->exec->image->program, f);
     for (u32 i = 0; i < code.count; i++)
         for (u32 k = 0; k < ARRAY_LEN(code.insts[i].dst); k++) {
-            const struct operand o = code.insts[i].dst[k];
             struct life_kind *kind = &l->kinds[f->first + i];
             kind->life[k] = found->life[i][k];
             kind->mixed[k] = lifetimes_is_mixed(found, &code, i, k, l->params->short_limit);
-            for (u32 r = 0; o.kind == OPERAND_VECTOR && r < (o.count ? o.count : 1); r++)
-                longest[o.index + r] = MAX(longest[o.index + r], 1u);
         }
-    for (u32 r = 0; r < found->registers; r++)
-        if (found->entry[r] || longest[r])
-            longest[r] = MAX(longest[r], found->longest[r] + 1u);
+    lifetimes_longest(found, &code, longest, MOST_REGISTERS);
     arena_destroy(arena);
 }
 

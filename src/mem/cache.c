@@ -55,12 +55,15 @@ static inline __attribute__((always_inline)) u32 hashed_set(const struct cache *
     return set;
 }
 
+static inline u32 plain_set(const struct cache *cache, u64 line)
+{
+    const u64 number = line >> cache->line_shift;
+    return LIKELY(cache->index_mask) ? number & cache->index_mask : (u32)(number % cache->sets);
+}
+
 static inline u32 set_of(const struct cache *cache, u64 line)
 {
-    u64 number = line >> cache->line_shift;
-    if (cache->residues)
-        return hashed_set(cache, number);
-    return LIKELY(cache->index_mask) ? number & cache->index_mask : (u32)(number % cache->sets);
+    return cache->residues ? hashed_set(cache, line >> cache->line_shift) : plain_set(cache, line);
 }
 
 /* Primitive polynomials over GF(2) of degree 1 to 16, without their highest term. */
@@ -396,10 +399,9 @@ read_further(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter, st
     return result;
 }
 
-HOT enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
-                                 struct cache_out *out)
+PART_OF enum cache_result read_in(struct cache *cache, u64 line, u32 set, u32 sectors, u32 waiter,
+                                  struct cache_out *out)
 {
-    u32 set = set_of(cache, line);
     struct cache_way *slot = &cache->slots[cache->guess[set]];
     out->victim_sectors = 0;
     /* No calls here: a hit at the first check saves no registers. */
@@ -415,6 +417,20 @@ HOT enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32
         return cache->refused_why;
     }
     return read_further(cache, line, set, sectors, waiter, out);
+}
+
+HOT static __attribute__((noinline)) enum cache_result
+read_hashed(struct cache *cache, u64 line, u32 sectors, u32 waiter, struct cache_out *out)
+{
+    return read_in(cache, line, hashed_set(cache, line >> cache->line_shift), sectors, waiter, out);
+}
+
+HOT enum cache_result cache_read(struct cache *cache, u64 line, u32 sectors, u32 waiter,
+                                 struct cache_out *out)
+{
+    if (cache->residues) /* computing the hash saves registers */
+        return read_hashed(cache, line, sectors, waiter, out);
+    return read_in(cache, line, plain_set(cache, line), sectors, waiter, out);
 }
 
 /* WRITE_BACK: the written data stay in the cache. */

@@ -33,18 +33,21 @@ struct input_buffer {
     RING(u32) packets; /* slots with a flit in the buffer, or whose flits are still entering */
     u32 held;          /* flits */
     /* of the first packet, once it requests: */
-    u32 left;       /* flits that have not passed */
-    u32 part;       /* of these, flits of the part that requests or passes */
+    u32 left;       /* flits of the parts that have not passed */
+    u32 part;       /* of the part that requests or passes: flits that have not passed */
     u32 part_flits; /* flits of every part */
     u32 output;
     bool begun; /* a part of it has passed, so that it has its place at the output */
 };
 
 struct exit {
-    u64 *asking;    /* inputs whose first packet requests this output, not granted yet */
-    u32 askers;     /* number of these inputs */
+    /* Inputs whose first packet requests this output, not granted yet. */
+    union {
+        u64 few;   /* of at most 64 inputs */
+        u64 *many; /* of more */
+    } asking;
     u32 given;      /* the input it is granted to, or NO_INPUT */
-    u32 turn;       /* round robin starts here */
+    u32 last;       /* granted last: round robin starts after it */
     u64 link_cycle; /* when the link takes the last flit that has passed the switch */
 };
 
@@ -65,7 +68,9 @@ void crossbar_create(struct network *network)
         ring_create(&crossbar->buffers[i].packets, arena, network->params.buffer_flits + 1);
     crossbar->exits = arena_array(arena, struct exit, network->outputs);
     for (u32 o = 0; o < network->outputs; o++) {
-        crossbar->exits[o].asking = arena_array(arena, u64, network->input_words);
+        if (network->input_words > 1)
+            crossbar->exits[o].asking.many = arena_array(arena, u64, network->input_words);
+        crossbar->exits[o].last = network->inputs - 1;
         crossbar->exits[o].given = NO_INPUT;
     }
     crossbar->wanted = arena_array(arena, u64, network->output_words);
@@ -92,22 +97,22 @@ EACH_WIDTH void quit(u64 *mask, u32 member, u32 words)
     mask[words == 1 ? 0 : member / 64] &= ~(1ull << member % 64);
 }
 
-/* The first packet of a buffer, or its next part, requests its output. */
+EACH_WIDTH u64 *asking(struct exit *exit, struct width width)
+{
+    return width.input_words == 1 ? &exit->asking.few : exit->asking.many;
+}
+
+/* The first packet of a buffer requests its output. */
 EACH_WIDTH void ask(struct network *network, u32 input, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
     struct input_buffer *buffer = &crossbar->buffers[input];
-    buffer->begun = buffer->left != 0;
-    if (!buffer->begun) {
-        const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
-        buffer->left = slot->flits;
-        buffer->part_flits = slot->part_flits;
-        buffer->output = slot->output;
-    }
-    struct exit *exit = &crossbar->exits[buffer->output];
-    buffer->part = buffer->part_flits;
-    join(exit->asking, input, width.input_words);
-    exit->askers++;
+    const struct queued_packet *slot = &network->slots[*ring_head(&buffer->packets)];
+    buffer->begun = false;
+    buffer->left = slot->flits;
+    buffer->part = buffer->part_flits = slot->part_flits;
+    buffer->output = slot->output;
+    join(asking(&crossbar->exits[buffer->output], width), input, width.input_words);
     join(crossbar->wanted, buffer->output, width.output_words);
 }
 
@@ -134,28 +139,29 @@ EACH_WIDTH void enter(struct network *network, struct width width)
     }
 }
 
-/* The first requesting input from `turn` on, wrapping around. There is one. */
-EACH_WIDTH u32 first_asking(const struct exit *exit, struct width width)
+/* The first requesting input after the last one, wrapping around. There is one. */
+EACH_WIDTH u32 first_asking(struct exit *exit, struct width width)
 {
-    if (width.input_words == 1) {
-        const u64 later = exit->asking[0] & ~0ull << exit->turn;
-        return (u32)__builtin_ctzll(later ? later : exit->asking[0]);
-    }
-    u32 w = exit->turn / 64;
-    u64 bits = exit->asking[w] & ~0ull << exit->turn % 64;
+    const u64 *const set = asking(exit, width);
+    u32 w = width.input_words == 1 ? 0 : exit->last / 64;
+    const u64 later = set[w] & ~1ull << exit->last % 64;
+    if (width.input_words == 1)
+        return (u32)__builtin_ctzll(later ? later : set[0]);
+    u64 bits = later;
     while (!bits) {
         w = w + 1 == width.input_words ? 0 : w + 1;
-        bits = exit->asking[w];
+        bits = set[w];
     }
     return w * 64 + (u32)__builtin_ctzll(bits);
 }
 
 /* The first that asks for a further part of a packet, which has its place at the output already. */
-static COLD u32 first_begun(const struct network *network, const struct exit *exit)
+static COLD u32 first_begun(const struct network *network, struct exit *exit)
 {
-    for (u32 i = 0; i < network->inputs; i++) {
-        const u32 input = (exit->turn + i) % network->inputs;
-        if (exit->asking[input / 64] >> input % 64 & 1 && network->crossbar->buffers[input].begun)
+    const u64 *const set = asking(exit, (struct width){network->input_words, 0});
+    for (u32 i = 1; i <= network->inputs; i++) {
+        const u32 input = (exit->last + i) % network->inputs;
+        if (set[input / 64] >> input % 64 & 1 && network->crossbar->buffers[input].begun)
             return input;
     }
     return NO_INPUT;
@@ -169,51 +175,60 @@ EACH_WIDTH bool give(struct network *network, u32 output, struct exit *exit, str
         if (input == NO_INPUT)
             return false;
     }
-    quit(exit->asking, input, width.input_words);
-    exit->askers--;
-    exit->given = input;
-    exit->turn = input + 1 == network->inputs ? 0 : input + 1;
+    quit(asking(exit, width), input, width.input_words);
+    exit->given = exit->last = input;
     return true;
 }
 
-/* Passes a flit of the packet that the exit is granted to, if one is in the buffer. */
-EACH_WIDTH void pass_flit(struct network *network, u32 output, struct exit *exit,
-                          struct width width)
+/* All flits of a part have passed the switch, and its exit is free. The next part asks for it at once:
+ * the exit is not visited again in this step. */
+EACH_WIDTH void end_part(struct network *network, u32 output, struct exit *exit, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
-    u32 input = exit->given;
+    const u32 input = exit->given;
     struct input_buffer *buffer = &crossbar->buffers[input];
-    if (!buffer->held)
-        return;
-    buffer->held--;
-    exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
-    network->stats->hops++;
-    buffer->left--;
-    if (--buffer->part)
-        return;
     exit->given = NO_INPUT;
-    if (!exit->askers)
-        quit(crossbar->wanted, output, width.output_words);
-    if (buffer->left) { /* the next part asks */
-        join(crossbar->next, input, width.input_words);
+    buffer->left -= buffer->part_flits;
+    if (buffer->left) {
+        buffer->begun = true;
+        buffer->part = buffer->part_flits;
+        join(asking(exit, width), input, width.input_words);
         return;
     }
-    u32 at = *ring_head(&buffer->packets);
+    if (!any_bit(asking(exit, width), width.input_words))
+        quit(crossbar->wanted, output, width.output_words);
+    const u32 at = *ring_head(&buffer->packets);
     ring_pop(&buffer->packets);
     if (buffer->held)
         join(crossbar->next, input, width.input_words);
     outlet_deliver(network, output, at, exit->link_cycle + network->params.hop_cycles - 1);
 }
 
-EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
+/* Passes a flit of the packet that the exit is granted to, if one is in the buffer; returns the number
+ * of flits. */
+EACH_WIDTH u32 pass_flit(struct network *network, u32 output, struct exit *exit, struct width width)
+{
+    struct input_buffer *buffer = &network->crossbar->buffers[exit->given];
+    if (!buffer->held)
+        return 0;
+    buffer->held--;
+    exit->link_cycle = MAX(exit->link_cycle + 1, network->now);
+    if (!--buffer->part)
+        end_part(network, output, exit, width);
+    return 1;
+}
+
+/* Returns the number of flits that pass. */
+EACH_WIDTH u32 step(struct network *network, bool overlap, struct width width)
 {
     struct crossbar *crossbar = network->crossbar;
+    u32 passed = 0;
     for (u32 w = 0; w < width.output_words; w++) {
         FOR_BITS(bit, crossbar->wanted[w]) {
             u32 output = w * 64 + (u32)bit;
             struct exit *exit = &crossbar->exits[output];
             if (exit->given != NO_INPUT || (give(network, output, exit, width) && overlap))
-                pass_flit(network, output, exit, width);
+                passed += pass_flit(network, output, exit, width);
         }
     }
     /* Only now, otherwise a buffer could send two flits in a step. */
@@ -222,14 +237,17 @@ EACH_WIDTH void step(struct network *network, bool overlap, struct width width)
             ask(network, w * 64 + (u32)bit, width);
         crossbar->next[w] = 0;
     }
+    return passed;
 }
 
 EACH_WIDTH void tick(struct network *network, struct width width)
 {
+    const u32 steps = network->params.speedup;
+    u32 passed = 0;
     enter(network, width);
-    u32 steps = network->params.speedup;
     for (u32 s = 0; s < steps; s++)
-        step(network, steps == 1, width);
+        passed += step(network, steps == 1, width);
+    network->stats->hops += passed;
 }
 
 HOT void crossbar_tick(struct network *network)

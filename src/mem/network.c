@@ -15,6 +15,7 @@ static void create_ends(struct network *network)
     for (u32 o = 0; o < network->outputs; o++)
         ring_create(&network->outlets[o].packets, arena, params->output_packets);
     network->waiting = arena_array(arena, u64, network->input_words);
+    network->full = arena_array(arena, u64, network->input_words);
     network->ready = arena_array(arena, u64, network->output_words);
     u32 cycles = 16;
     while (cycles < params->hop_cycles)

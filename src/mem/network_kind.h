@@ -78,6 +78,7 @@ struct network {
     struct entrance *entrances;
     struct outlet *outlets;
     u64 *waiting;      /* inputs whose entrance is not empty */
+    u64 *full;         /* inputs whose entrance has no room */
     u64 *ready;        /* outputs with a packet */
     u64 *calendar;     /* for each of the next cycles: outputs whose first packet must be checked */
     u32 calendar_mask; /* cycles that the calendar covers, minus one; a ring */
@@ -110,6 +111,7 @@ static inline u32 entrance_flit(struct network *network, u32 input, bool *head)
     }
     if (--entrance->left == 0) {
         ring_pop(&entrance->waiting);
+        bit_clear(network->full, input);
         if (!ring_count(&entrance->waiting))
             bit_clear(network->waiting, input);
     }
@@ -172,17 +174,22 @@ static inline void network_size(const struct network *network, struct queued_pac
 
 static inline bool network_room(const struct network *network, u32 input)
 {
-    return ring_count(&network->entrances[input].waiting) < network->params.input_packets;
+    return !(network->full[input / 64] >> input % 64 & 1);
 }
-
-/* For statistics: in this cycle a packet found no room at its input. */
-static inline void network_full(struct network *network)
+/* Inputs without room, 64 per word. */
+static inline const u64 *network_full_inputs(const struct network *network)
 {
-    network->stats->full_cycles++;
+    return network->full;
 }
 
-static inline void network_push(struct network *network, u32 input, u32 output,
-                                const struct packet *packet)
+/* For statistics: in this cycle packets found no room at this many inputs. */
+static inline void network_full(struct network *network, u32 inputs)
+{
+    network->stats->full_cycles += inputs;
+}
+
+PART_OF void network_push(struct network *network, u32 input, u32 output,
+                          const struct packet *packet)
 {
     assert(network_room(network, input) && output < network->outputs);
     u32 at = network->free_count ? network->free_slots[--network->free_count] : network->fresh++;
@@ -195,6 +202,8 @@ static inline void network_push(struct network *network, u32 input, u32 output,
     slot->place = SLOT_ENTRANCE;
     *ring_push(&network->entrances[input].waiting) = at;
     bit_set(network->waiting, input);
+    if (ring_count(&network->entrances[input].waiting) == network->params.input_packets)
+        bit_set(network->full, input);
     network->moving++;
     ++*network->packets;
     *network->flits += slot->flits;

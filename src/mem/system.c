@@ -157,22 +157,27 @@ static u32 place_of(const struct memory_system *m, u32 sender)
                                      : m->core_ports + sender - m->cores;
 }
 
+PART_OF void enter_reply(struct memory_system *m, u32 unit)
+{
+    struct l2_slice *slice = m->slices[unit];
+    const struct packet *packet = ring_head(&slice->out);
+    catch_up(m->down, &m->down_done, m->network.cycle);
+    network_push(m->down, unit, place_of(m, packet->core), packet);
+    if (ring_count(&slice->out) == m->l2_params.queue_out)
+        call(&m->slice_calls, unit);
+    ring_pop(&slice->out);
+    if (!ring_count(&slice->out))
+        bit_clear(m->waiting, unit);
+}
+
 PART_OF void enter_replies(struct memory_system *m)
 {
-    FOR_MEMBERS(unit, m->waiting, m->unit_words) {
-        struct l2_slice *slice = m->slices[unit];
-        if (!network_room(m->down, (u32)unit)) {
-            network_full(m->down);
-            continue;
-        }
-        const struct packet *packet = ring_head(&slice->out);
-        catch_up(m->down, &m->down_done, m->network.cycle);
-        network_push(m->down, (u32)unit, place_of(m, packet->core), packet);
-        if (ring_count(&slice->out) == m->l2_params.queue_out)
-            call(&m->slice_calls, (u32)unit);
-        ring_pop(&slice->out);
-        if (!ring_count(&slice->out))
-            bit_clear(m->waiting, (u32)unit);
+    for (u32 w = 0; w < m->unit_words; w++) {
+        const u64 waiting = m->waiting[w], full = network_full_inputs(m->down)[w];
+        if (waiting & full)
+            network_full(m->down, (u32)__builtin_popcountll(waiting & full));
+        FOR_BITS(bit, waiting & ~full)
+            enter_reply(m, w * 64 + (u32)bit);
     }
 }
 
@@ -214,7 +219,7 @@ PART_OF void enter_requests(struct memory_system *m, fs now)
                 if (m->arrivals[at] == FS_NEVER)
                     bit_clear(m->unread, (u32)at);
             } else {
-                network_full(m->up);
+                network_full(m->up, 1);
             }
         }
         first = MIN(first, m->arrivals[at]);
@@ -230,7 +235,7 @@ static void enter_miss(struct memory_system *m, struct cluster *cluster)
         return;
     u32 at = place_of(m, packet->core);
     if (!network_room(m->up, at)) {
-        network_full(m->up);
+        network_full(m->up, 1);
         return;
     }
     struct place place = address_place(&m->shared.map, packet->address);

@@ -42,21 +42,48 @@ static void set_cost(const struct element_origin *origin, f64 *cost, f64 declare
         *cost = declared * from_cell;
 }
 
+/* What an element costs by the array model, divided by what one of the cell's size does. */
+static struct array_cost sized(const struct energy_cell *cell, const struct state_row *row,
+                               const struct technology *own)
+{
+    if (!cell->entries)
+        return (struct array_cost){1, 1, 1, 1, 1, 1};
+    struct array_shape shape = row->shape;
+    const struct array_cost ours = array_cost(row->entries, row->bits, &shape, own);
+    shape.access_bits = cell->access_bits;
+    const struct array_cost theirs = array_cost(cell->entries, row->bits, &shape, own);
+    return (struct array_cost){
+        .area_um2 = ours.area_um2 / theirs.area_um2,
+        .leakage_mw = ours.leakage_mw / theirs.leakage_mw,
+        .read_pj = ours.read_pj / theirs.read_pj,
+        .write_pj = ours.write_pj / theirs.write_pj,
+        .delay_ps = ours.delay_ps / theirs.delay_ps,
+    };
+}
+
 static void apply_cell(struct array_cost *cost, const struct element_origin *origin,
-                       const struct technology *machine, const struct technology *own)
+                       const struct state_row *row, const struct technology *machine,
+                       const struct technology *own)
 {
     const struct energy_cell *cell = origin->cell;
+    const struct array_cost more = sized(cell, row, own);
     /* No source gives the temperature of its cells: assumed equal to ours, as in element_cost. */
     const struct technology theirs =
         cell->nm ? (struct technology){cell->nm, cell->volts, own->celsius} : *machine;
     const f64 energy = scale_energy(&theirs, own), given = scale_energy(machine, own);
-    set_cost(origin, &cost->area_um2, cell->area_um2, scale_area(&theirs, own),
+    if (cell->area_share > 0)
+        cost->area_um2 *= cell->area_share;
+    set_cost(origin, &cost->area_um2, cell->area_um2, scale_area(&theirs, own) * more.area_um2,
              cell->given.area_um2, 1);
-    set_cost(origin, &cost->leakage_mw, cell->leakage_mw, scale_leakage(&theirs, own),
-             cell->given.leakage_mw, scale_leakage(machine, own));
-    set_cost(origin, &cost->read_pj, cell->read_pj, energy, cell->given.read_pj, given);
-    set_cost(origin, &cost->write_pj, cell->write_pj, energy, cell->given.write_pj, given);
-    set_cost(origin, &cost->delay_ps, cell->delay_ps, scale_delay(&theirs, own), NULL, 1);
+    set_cost(origin, &cost->leakage_mw, cell->leakage_mw,
+             scale_leakage(&theirs, own) * more.leakage_mw, cell->given.leakage_mw,
+             scale_leakage(machine, own));
+    set_cost(origin, &cost->read_pj, cell->read_pj, energy * more.read_pj, cell->given.read_pj,
+             given);
+    set_cost(origin, &cost->write_pj, cell->write_pj, energy * more.write_pj, cell->given.write_pj,
+             given);
+    set_cost(origin, &cost->delay_ps, cell->delay_ps, scale_delay(&theirs, own) * more.delay_ps,
+             NULL, 1);
 }
 
 struct array_cost element_cost_with(const struct mechanism_set *set, const char *table,
@@ -73,6 +100,6 @@ struct array_cost element_cost_with(const struct mechanism_set *set, const char 
     struct array_cost cost =
         element_cost(origin->cell ? "none" : table, row, &own, &origin->published);
     if (origin->cell)
-        apply_cell(&cost, origin, technology, &own);
+        apply_cell(&cost, origin, row, technology, &own);
     return cost;
 }

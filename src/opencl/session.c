@@ -220,6 +220,21 @@ static bool apply_words(struct hd_config *config, const char *variable, const ch
     return ok;
 }
 
+/* The chip whose maps are in the file HEDDLE_CHIP. */
+static bool apply_chip(struct hd_config *config)
+{
+    const char *path = environment("HEDDLE_CHIP");
+    struct error error = {0};
+    struct hd_error own = {0};
+    size_t bytes;
+    char *data = path ? text_read_file(path, false, 1 << 28, &bytes, &error) : NULL;
+    bool ok = !path || (data && hd_config_chip(config, data, bytes, path, &own));
+    if (!ok)
+        complain("HEDDLE_CHIP", data ? own.message : error.message);
+    free(data);
+    return ok;
+}
+
 static struct hd_config *open_config(const char *machine)
 {
     struct hd_error error = {0};
@@ -238,6 +253,7 @@ static struct hd_config *open_config(const char *machine)
      * metadata say */
     if (ok && hd_config_info(config, &info, &error) && info.lanes == 64)
         ok = hd_config_set(config, "si.hidden_args=driver", &error);
+    ok = ok && apply_chip(config);
     if (ok && !(ok = hd_config_check(config, &error)))
         complain("HEDDLE_MACHINE", error.message);
     if (ok)

@@ -9,14 +9,15 @@
  *      a chip, and that all of it makes sense. A file that fails is an error, never a wrong chip.
  *
  * Table `facts` has the parameters, `chips` and `cores` a row for each. Blobs are little-endian: of a
- * core, `delays` has a u16 for every word (chip.h), `counts` a u16 for every entry, the number of its
+ * core, `delays` has a u16 for every word (chip/chip.h), `counts` a u16 for every entry, the number of its
  * cells in `cells`, which has two u16 for each; `sub_banks` has the u16 delay of each sub-bank and
  * `fast` a byte, 1 if it is fast.
  */
 #ifndef VARIATION_DATABASE_H
 #define VARIATION_DATABASE_H
 
-#include "variation/classes.h"
+#include "chip/classes.h"
+#include "variation/variation.h"
 
 /* What is the same for all chips of a file. */
 struct chips_facts {

@@ -214,21 +214,6 @@ static void *take_blob(struct arena *arena, sqlite3_stmt *row, int at, size_t by
     return copy;
 }
 
-/* Bits within their entry, and falling V_min above the floor. */
-static bool cells_fit(const struct chip *chip, const struct chip_core *core)
-{
-    const struct file_plan *plan = &chip->plan;
-    const u32 bits = plan->words * CELLS_PER_WORD + plan->check_bits;
-    for (u32 entry = 0; entry < plan->banks * plan->entries; entry++)
-        for (u32 i = core->first[entry]; i < core->first[entry + 1]; i++) {
-            const struct weak_cell *cell = &core->cells[i];
-            if ((cell->place & ~CELL_PREFERS) >= bits || cell->vmin <= chip->floor * VMIN_ONE ||
-                (i > core->first[entry] && cell->vmin > cell[-1].vmin))
-                return false;
-        }
-    return true;
-}
-
 static bool take_core(struct chip *chip, u32 index, sqlite3_stmt *row, struct arena *arena)
 {
     enum {
@@ -259,7 +244,7 @@ static bool take_core(struct chip *chip, u32 index, sqlite3_stmt *row, struct ar
     for (u32 i = 0; i < entries; i++)
         core->first[i + 1] = core->first[i] + counts[i];
     core->cells = take_blob(arena, row, CELLS, core->first[entries] * sizeof *core->cells);
-    return core->cells && cells_fit(chip, core);
+    return core->cells && chip_cells_fit(chip, core);
 }
 
 static bool load_cores(struct chips_reader *reader, struct chip *chip, struct arena *arena,
@@ -286,6 +271,8 @@ struct chip *chips_load(struct chips_reader *reader, u32 number, struct arena *a
     size_t bytes = sizeof *chip->map * MAP_SIDE * MAP_SIDE;
     chip->plan = reader->facts.plan;
     chip->number = number;
+    chip->volts = reader->facts.variation.volts;
+    chip->threshold = reader->facts.variation.threshold;
     chip->floor = sqlite3_column_double(reader->chip, FLOOR);
     chip->cores = arena_array(arena, struct chip_core, chip->plan.cores);
     chip->map = take_blob(arena, reader->chip, MAP, bytes);

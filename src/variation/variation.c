@@ -103,39 +103,6 @@ struct sigma_parts variation_parts(const struct variation *variation, f64 total)
     return (struct sigma_parts){total * a / hypot(a, b), total * b / hypot(a, b)};
 }
 
-bool file_plan_make(struct file_plan *plan, u32 cores, u32 registers, u32 banks, u32 bank_bits,
-                    u32 lanes, struct error *error)
-{
-    u32 words = bank_bits ? bank_bits / CELLS_PER_WORD : lanes;
-    *plan = (struct file_plan){.cores = cores, .banks = banks, .words = words, .lanes = lanes};
-    if (!cores || cores > MOST_CORES)
-        return error_set(error, ERROR_UNSUPPORTED, "gpu.cores",
-                         "a chip of %u cores: expected 1 to %d", cores, MOST_CORES);
-    if (!lanes || !words || bank_bits % CELLS_PER_WORD || words > lanes || lanes % words)
-        return error_set(error, ERROR_UNSUPPORTED, "collect.bank_bits",
-                         "banks of %u bits for registers of %u lanes: expected a bank that holds "
-                         "a vector register or an even share of one",
-                         bank_bits, lanes);
-    if (!banks || banks % file_plan_columns(plan) || !registers || registers % (banks * words))
-        return error_set(error, ERROR_UNSUPPORTED, "core.registers",
-                         "%u registers do not fill %u banks of %u registers an entry: expected a "
-                         "multiple",
-                         registers, banks, words);
-    plan->entries = registers / (banks * words);
-    if (plan->entries > 65536 || registers > 1u << 20)
-        return error_set(error, ERROR_UNSUPPORTED, "core.registers",
-                         "%u registers in a core: expected at most %u", registers, 1u << 20);
-    return true;
-}
-
-u32 file_plan_check_bits(const struct file_plan *plan)
-{
-    u32 bits = plan->words * CELLS_PER_WORD, check = 1;
-    while ((1u << check) < bits + check + 1) /* Hamming */
-        check++;
-    return check + 1; /* and one for double errors */
-}
-
 /*
  * Cores stand in the smallest square grid of tiles that has a place for each, as Fermi's 16 places
  * for 15 cores; a register file is in the middle of its tile. Banks of one vector register lie side

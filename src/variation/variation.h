@@ -13,12 +13,7 @@
 #ifndef VARIATION_VARIATION_H
 #define VARIATION_VARIATION_H
 
-#include "base/error.h"
-
-enum {
-    CELLS_PER_WORD = 32, /* a word: one lane's part of a register */
-    MOST_CORES = 1024
-};
+#include "chip/chip.h"
 
 /* Constants of a technology. */
 struct variation_node {
@@ -61,34 +56,6 @@ struct sigma_parts {
     f64 random, systematic;
 };
 struct sigma_parts variation_parts(const struct variation *variation, f64 total);
-
-/* A register file as cells, from a machine's configuration. */
-struct file_plan {
-    u32 cores, banks;
-    u32 entries;    /* of a bank */
-    u32 words;      /* of an entry, each of one lane */
-    u32 lanes;      /* of a vector register */
-    u32 check_bits; /* of an entry; 0: check bits are no part of the study */
-};
-
-/* `registers` counts 32-bit registers of a core; a bank of 0 bits is as wide as a vector register. */
-bool file_plan_make(struct file_plan *plan, u32 cores, u32 registers, u32 banks, u32 bank_bits,
-                    u32 lanes, struct error *error);
-/* Check bits of a SEC-DED code over an entry. */
-u32 file_plan_check_bits(const struct file_plan *plan);
-/* Banks that hold one vector register side by side. */
-static inline u32 file_plan_columns(const struct file_plan *plan)
-{
-    return plan->words < plan->lanes ? plan->lanes / plan->words : 1;
-}
-static inline u32 file_plan_words(const struct file_plan *plan)
-{
-    return plan->banks * plan->entries * plan->words;
-}
-static inline u32 file_plan_cells(const struct file_plan *plan)
-{
-    return plan->banks * plan->entries * (plan->words * CELLS_PER_WORD + plan->check_bits);
-}
 
 /* Where a word lies, in chip widths. */
 struct chip_place {

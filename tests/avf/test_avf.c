@@ -215,6 +215,50 @@ static void blocks_and_launches(void **state)
     rig_close(rig);
 }
 
+/* The cycle in which a slot's warps have issued, or retired, an instruction for the nth time. */
+static u64 nth(const struct moves *moves, u32 slot, u32 inst, u32 n)
+{
+    for (u32 i = 0; i < moves->count; i++)
+        if (moves->data[i].slot == slot && moves->data[i].inst == inst && !n--)
+            return moves->data[i].cycle;
+    fail_msg("instruction %u of slot %u: too few", inst, slot);
+    return 0;
+}
+
+/* Warps 1 and 4 of all run for long; warp 4 stores. */
+#define TWO_LONG_WARPS(data)                                                                      \
+    " mov.u32 %r6, %ctaid.x; mad.lo.u32 %r7, %r6, 64, %t; shr.u32 %r7, %r7, 5; mov.u32 %r9, 18; " \
+    "shr.u32 %r8, %r9, %r7; and.b32 %r8, %r8, 1; setp.eq.u32 %q0, %r8, 0; @%q0 bra E;\n "         \
+    "mov.u32 %r1, 3; setp.eq.u32 %q1, %r6, 2; mul.lo.u32 %r5, %t, %t; mul.lo.u32 %r5, %r5, %r5; " \
+    "mul.lo.u32 %r5, %r5, %r5; mul.lo.u32 %r5, %r5, %r5; mul.lo.u32 %r5, %r5, %r5; mul.lo.u32 "   \
+    "%r5, %r5, %r5; mul.lo.u32 %r5, %r5, %r5; mul.lo.u32 %r5, %r5, %r5; @%q1 st.global.u32 "      \
+    "[%p], " data ";\nE:"
+
+/* A warp that ends before its block leaves its slot to another block: block 0 is in slots 0 and 1, block 1
+ * in 2 and 3, and block 2 in 0 and 2. Block 0 ends in the middle of it. */
+static void slots_that_change_hands(void **state)
+{
+    enum {
+        VALUE = 10,
+        STORE = 20,
+        END_OF_WARP
+    };
+    struct rig *rig = run_on("gtx480", "core.warps=4", TWO_LONG_WARPS("%r1"), 3, 2 * WARP);
+    struct rig *other = run_on("gtx480", "core.warps=4", TWO_LONG_WARPS("%r6"), 3, 2 * WARP);
+    const u64 written = nth(&rig->retired, 0, VALUE, 0), store = nth(&rig->issued, 0, STORE, 0);
+    const u64 ended = nth(&rig->retired, 1, END_OF_WARP, 0);
+    assert_true(nth(&rig->issued, 0, 0, 1) < ended && written < ended && ended + 10 < store);
+    assert_int_equal(stat(rig, "timing.cycles"), stat(other, "timing.cycles"));
+    /* 11 is the last that reads %r6, if the store does not */
+    assert_int_equal(stat(rig, "avf.vector_ace") - stat(other, "avf.vector_ace") +
+                         WORD * (store - nth(&rig->issued, 0, VALUE + 1, 0)),
+                     WORD * (store - written));
+    assert_true(stat(rig, "avf.pc_ace") <= stat(rig, "avf.pc_held"));
+    assert_int_equal(stat(rig, "avf.vector_undecided"), 0);
+    rig_close(rig);
+    rig_close(other);
+}
+
 /* Reads from the banks are later than issue: values are vulnerable for longer. */
 static void reads_count_at_the_banks(void **state)
 {
@@ -589,6 +633,7 @@ int main(void)
         cmocka_unit_test(divergence),
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(blocks_and_launches),
+        cmocka_unit_test(slots_that_change_hands),
         cmocka_unit_test(reads_count_at_the_banks),
         cmocka_unit_test(lines_of_the_l1),
         cmocka_unit_test(local_memory),

@@ -118,7 +118,7 @@ def documents(heddle, data):
         yield name, json.loads(done.stdout)
     for threads in (1, 2):
         yield f"interrupted on {threads}", interrupted(heddle, data, threads)
-    guest = pathlib.Path(heddle).parent / "tests/opencl/guest"
+    guest = pathlib.Path(heddle).parent / "tests/cli/guest"
     if guest.exists():  # not without an OpenCL loader
         done = subprocess.run([heddle, "run", "--quiet", "--stats", "-", "--", str(guest), "silent"],
                               stdout=subprocess.PIPE, check=True)

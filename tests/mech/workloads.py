@@ -1,7 +1,7 @@
 """A workload at its quick size with mechanisms: the same bits as without.
 
 workloads.py HEDDLE PROGRAM MANIFEST MECHANISM[:PARAMETERS][+MECHANISM...]...
-A set that begins with '=' must leave all statistics but its own as they are. A word machine=NAME goes
+A word chip=SEED after machine=NAME draws a chip for all of them. A set that begins with '=' must leave all statistics but its own as they are. A word machine=NAME goes
 before the sets.
 """
 import json
@@ -13,6 +13,12 @@ import tempfile
 heddle, program, manifest = sys.argv[1:4]
 sets = sys.argv[4:]
 machine = sets.pop(0)[len("machine="):] if sets[0].startswith("machine=") else "tesla16"
+chip = []
+if sets[0].startswith("chip="):
+    folder_of_chip = tempfile.TemporaryDirectory(prefix="heddle-test-")
+    chip = ["--chip", f"{folder_of_chip.name}/chip.db:0"]
+    subprocess.run([heddle, "chip", "--machine", machine, "--seed", sets.pop(0)[len("chip="):], "--out", chip[1][:-2]],
+                   check=True, stdout=subprocess.DEVNULL)
 name = os.path.basename(program)
 with open(manifest, encoding="utf-8") as text:
     order_dependent = "order_dependent: true" in text.read()
@@ -23,7 +29,7 @@ def run(mechanisms):
     options = [word for one in mechanisms for word in ("--mech", one)]
     with tempfile.TemporaryDirectory(prefix="heddle-test-") as folder:
         output, stats = (os.path.join(folder, name + end) for end in (".out", ".json"))
-        done = subprocess.run([heddle, "run", "--machine", machine, *options, "--stats", stats, "--",
+        done = subprocess.run([heddle, "run", "--machine", machine, *chip, *options, "--stats", stats, "--",
                                program, "--quick", "--output", output],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if done.returncode != 0 or f"{name}: passed" not in done.stdout:

@@ -203,7 +203,7 @@ static void test_statistics(void **state)
         rig_pop(&rig, 1);
         assert_int_equal(rig.stats.request_wait_cycles, 2 * latency + 10);
         assert_int_equal(rig.stats.full_cycles, 0);
-        network_full(rig.network);
+        network_full(rig.network, 1);
         assert_int_equal(rig.stats.full_cycles, 1);
 
         struct network_stats before = rig.stats;

@@ -5,7 +5,8 @@
  *   random --alike FIRST COUNT SET...   programs whose warps are alike, with mechanisms
  *   random --ptx|--ptx-alike SEED       prints a program
  *
- * A set is words with '+' between them, "NAME[:PARAMETER=VALUE,...]" or "KEY=VALUE"; what is
+ * A set is words with '+' between them, "NAME[:PARAMETER=VALUE,...]", "KEY=VALUE" or "chip": the device is
+ * a chip whose registers differ; what is
  * skipped and what is issued must together be what a run without mechanisms issues, and nobody may
  * count a lie. On a difference the program is made smaller, then printed with its seed and the
  * first differing thread.
@@ -17,6 +18,7 @@
 
 #include "../mech/redundant/witness.h"
 #include "../semantics/harness.h"
+#include "make.h"
 #include "program.h"
 
 /* What must not change a result. */
@@ -108,11 +110,16 @@ static struct hd_device *open_set(const char *set, bool plain)
     char *copy = strdup(set), *rest = copy;
     bool good = hd_config_set(config, "gpu.cores=2", &error) &&
                 hd_config_set(config, "timing.max_cycles=3000000", &error);
+    bool chip = false;
     for (char *word; good && (word = strtok_r(NULL, "+", &rest));)
-        if (!plain || strncmp(word, "core.", 5) == 0 || strncmp(word, "ptx.", 4) == 0)
+        if (!strcmp(word, "chip"))
+            chip = true;
+        else if (!plain || strncmp(word, "core.", 5) == 0 || strncmp(word, "ptx.", 4) == 0)
             good = word[strcspn(word, ":=")] == '=' ? hd_config_set(config, word, &error)
                                                     : hd_config_mechanism(config, word, &error);
     good = good && (!plain || hd_config_set(config, "timing.functional=true", &error));
+    if (good && chip)
+        make_chip(config, NULL, NULL);
     struct hd_device *device = good ? hd_device_open(config, &error) : NULL;
     if (!device) {
         fprintf(stderr, "%s: %s\n", set, error.message);

@@ -5,7 +5,8 @@
  * that is off by a row, or an order statistic of the wrong number of cells, moves their mean. Means
  * over n of them are compared within four or five standard errors, 1 / sqrt(n).
  */
-#include "variation/classes.h"
+#include "chip/classes.h"
+#include "variation/draw.h"
 #include <setjmp.h>
 #include <stdarg.h>
 

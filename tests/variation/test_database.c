@@ -35,8 +35,11 @@ static int make_chips(void **state)
     facts.kept = 0.02;
     facts.count = CHIPS;
     for (u32 c = 0; c < CHIPS; c++) {
-        chips[c] = (struct chip){facts.plan, c, 0.5, arena_array(arena, struct chip_core, CORES),
-                                 arena_array(arena, f32, MAP_SIDE * MAP_SIDE)};
+        chips[c] = (struct chip){.plan = facts.plan,
+                                 .number = c,
+                                 .floor = 0.5,
+                                 .cores = arena_array(arena, struct chip_core, CORES),
+                                 .map = arena_array(arena, f32, MAP_SIDE * MAP_SIDE)};
         chips[c].map[77] = 0.25f;
         for (u32 i = 0; i < CORES; i++) {
             struct chip_core *core = &chips[c].cores[i];

@@ -13,6 +13,7 @@
  *
  * With sub-cores, collectors and banks are divided equally among the schedulers.
  */
+#include "base/hot.h"
 #include "core/common/collect_tick.h"
 
 static void add_collectors(struct core *core, u32 *next, u32 group, u32 count, u32 pipes)
@@ -61,6 +62,22 @@ static u32 banks_of(const struct core_config *config)
 void collect_push_any(struct core *core, struct inflight *inflight)
 {
     collect_push(core, inflight);
+}
+
+/* Collectors of one kind take turns; kinds go in the order of their collectors' numbers. */
+HOT void collect_dispatch(struct core *core, u64 ready)
+{
+    do {
+        struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
+        u64 left = ready & turn->collectors;
+        ready ^= left;
+        do {
+            const u64 later = left & ~0ull << turn->next;
+            const u32 c = first_bit(later ? later : left);
+            left &= ~bit(c);
+            give_on(core, turn, c, false);
+        } while (left);
+    } while (ready);
 }
 
 void collect_create(struct core *core)
@@ -116,6 +133,14 @@ void collect_time(struct inst_time *time, const struct inst *inst, const struct 
     }
 }
 
+/* While reads wait for others, collect_serve must be called: it is for a depth of 2 or more. */
+static u32 deep_enough(u64 *wanted, u32 depth)
+{
+    for (; depth < 2; depth++)
+        wanted[depth] = 0;
+    return depth;
+}
+
 COLD void collect_tell_taken(struct core *core, struct inflight *inflight)
 {
     EACH_USE(use, &core->hooks, collecting)
@@ -128,6 +153,24 @@ COLD void collect_tell_ready(struct core *core, struct inflight *inflight)
         use->mechanism->collected(use->state, core, inflight);
 }
 
+/* Asks for the banks whose turn has come, after some were served. */
+static u32 ask_later(struct later_reads *later, u64 *wanted, u32 depth, u64 served)
+{
+    u8 steps = (u8)depth;
+    u32 left = 0;
+    for (u32 i = 0; i < later->count; i++) {
+        later->at[i].first &= ~served;
+        if (later->at[i].first) {
+            later->at[left++] = later->at[i];
+            continue;
+        }
+        for (u64 set = later->at[i].then; set; set &= set - 1)
+            add_read(wanted, &steps, first_bit(set));
+    }
+    later->count = left;
+    return left ? deep_enough(wanted, steps) : steps;
+}
+
 __attribute__((noinline)) u32 collect_serve(struct core *core, u64 *wanted, u32 depth, u64 served)
 {
     for (u32 n = 0; n + 1 < depth; n++)
@@ -135,6 +178,10 @@ __attribute__((noinline)) u32 collect_serve(struct core *core, u64 *wanted, u32 
     wanted[depth - 1] &= ~served;
     while (depth && !wanted[depth - 1])
         depth--;
+    struct later_reads *later =
+        &core->collect.later[(wanted - core->collect.wanted[0]) / BANK_STEPS];
+    if (UNLIKELY(later->count))
+        depth = ask_later(later, wanted, depth, served);
     /* mechanisms name banks of the machine, `spread` of which hold one register */
     const u32 weight = core_hooked(core, SEAM_PLACES) ? core->collect.spread : 1;
     for (u32 n = 0; n < depth; n++)
@@ -143,31 +190,54 @@ __attribute__((noinline)) u32 collect_serve(struct core *core, u64 *wanted, u32 
     return depth;
 }
 
-COLD u32 collect_ask(struct core *core, struct inflight *inflight, u64 *wanted)
+/* The places of an instruction's operands, as mechanisms want them. */
+static void ask_places(struct core *core, struct inflight *inflight, struct places *places)
 {
     const struct inst_time *time = inflight->time;
-    struct places places = {.count = time->read_count};
-    for (u32 i = 0; i < places.count; i++)
-        places.at[i] = collect_place(core, inflight, time->reads[i]);
+    places->count = time->read_count;
+    for (u32 i = 0; i < places->count; i++)
+        places->at[i] = collect_place(core, inflight, time->reads[i]);
     EACH_USE(use, &core->hooks, places)
-        use->mechanism->places(use->state, core, inflight, false, &places);
-    core->stats.collect.reads += places.count;
+        use->mechanism->places(use->state, core, inflight, false, places);
+    for (u32 i = 0; i < places->count; i++)
+        core->stats.collect.reads += 1 + (places->at[i].then != 0);
+}
+
+/* A read that waits for another; if there are too many, it waits for several. */
+static void add_later(struct later_reads *later, const struct bank_access *place)
+{
+    const u32 at = MIN(later->count, (u32)LATER - 1);
+    if (at == later->count)
+        later->at[later->count++].first = later->at[at].then = 0;
+    later->at[at].first |= place->banks;
+    later->at[at].then |= place->then;
+}
+
+COLD u32 collect_ask(struct core *core, struct inflight *inflight, u32 c)
+{
+    struct places places = {0};
+    struct later_reads *later = &core->collect.later[c];
+    u64 *wanted = core->collect.wanted[c];
     u8 depth = 0;
+    ask_places(core, inflight, &places);
+    later->count = 0;
     for (u32 i = 0; i < places.count; i++) {
         const struct bank_access *place = &places.at[i];
         const u32 steps = (place->cycles - 1u) * core->config.collect->steps + 1;
         for (u64 banks = place->banks; banks && place->cycles; banks &= banks - 1)
             for (u32 n = 0; n < steps; n++)
                 add_read(wanted, &depth, first_bit(banks));
+        if (place->then)
+            add_later(later, place);
     }
-    return depth;
+    return later->count ? deep_enough(wanted, depth) : depth;
 }
 
 void collect_count(struct core *core, struct inflight *inflight)
 {
-    u64 wanted[BANK_STEPS];
+    struct places places = {0};
     if (core_hooked(core, SEAM_PLACES))
-        collect_ask(core, inflight, wanted);
+        ask_places(core, inflight, &places);
     else
         core->stats.collect.reads += inflight->time->read_count;
 }

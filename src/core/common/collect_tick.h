@@ -10,8 +10,8 @@
 /* collect.c: for mechanisms. */
 void collect_tell_taken(struct core *core, struct inflight *inflight);
 void collect_tell_ready(struct core *core, struct inflight *inflight);
-/* Asks mechanisms where the operands are. */
-u32 collect_ask(struct core *core, struct inflight *inflight, u64 *wanted);
+/* Asks mechanisms where the operands are, and queues their reads for a collector: its depth. */
+u32 collect_ask(struct core *core, struct inflight *inflight, u32 c);
 /* Serves some reads of a collector; reads that still wait count as conflicts. Returns the new
  * depth. */
 u32 collect_serve(struct core *core, u64 *wanted, u32 depth, u64 served);
@@ -55,21 +55,17 @@ PART_OF void give_on(struct core *core, struct turn *turn, u32 c, bool one_group
     turn->next = (c + 1) % CORE_COLLECTORS;
 }
 
-/* Passes the instructions of full collectors (a non-empty set) to the units' latches. Collectors of
- * one kind take turns; kinds go in the order of their collectors' numbers. */
+/* collect.c: dispatch for several collectors. */
+void collect_dispatch(struct core *core, u64 ready);
+
+/* Passes the instructions of full collectors (a non-empty set) to the units' latches. */
 PART_OF void dispatch(struct core *core, u64 ready, bool one_group)
 {
-    do {
-        struct turn *turn = &core->collect.turns[core->collect.turn_of[first_bit(ready)]];
-        u64 left = ready & turn->collectors;
-        ready ^= left;
-        do {
-            const u64 later = left & ~0ull << turn->next;
-            const u32 c = first_bit(later ? later : left);
-            left &= ~bit(c);
-            give_on(core, turn, c, one_group);
-        } while (left);
-    } while (ready);
+    const u32 c = first_bit(ready);
+    if (LIKELY(!(ready & (ready - 1))))
+        give_on(core, &core->collect.turns[core->collect.turn_of[c]], c, one_group);
+    else
+        collect_dispatch(core, ready);
 }
 
 /*
@@ -110,7 +106,7 @@ PART_OF void take_collector(struct core *core, struct core_group *group, u32 c, 
     if (core_hooked(core, SEAM_COLLECTING))
         collect_tell_taken(core, inflight);
     if (core_hooked(core, SEAM_PLACES)) {
-        depth = collect_ask(core, inflight, wanted);
+        depth = collect_ask(core, inflight, c);
     } else {
         for (u32 n = 0; n < depth; n++)
             wanted[n] = one_group ? collect_rotated(core, inflight->slot, time->read_banks[n])
@@ -177,7 +173,8 @@ PART_OF void allocate(struct core *core, bool one_group)
 
 PART_OF void collect(struct core *core, bool one_group)
 {
-    const u64 busy = UNLIKELY(core->collect.busy) ? collect_busy(core) : 0;
+    const u64 busy =
+        UNLIKELY(core->collect.busy) ? collect_busy(core) & ~core->collect.readable : 0;
     u64 written = core->collect.banks_written | busy;
     u32 steps = core->config.collect->steps;
     core->stats.collect.wait_cycles += core->collect.reading_count;

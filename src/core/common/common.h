@@ -37,7 +37,6 @@ bool hold_stuck(struct core *core);
 /* fetch.c */
 void fetch_create(struct core *core);
 void fetch_destroy(struct core *core);
-void fetch_tick(struct core *core);
 /* Sets the members of `times`, one entry per instruction of an image, that fetch uses. */
 void fetch_time(struct inst_time *times, const struct image *image,
                 const struct core_config *config);
@@ -76,15 +75,8 @@ static inline void fetch_want(struct core *core, u32 s)
 }
 
 /* issue.c */
-/* Schedulers take their turns. */
+/* Schedulers take their turns. The tick does it itself on the plain way (issue_tick.h). */
 void issue_turns(struct core *core);
-static inline void issue_tick(struct core *core)
-{
-    core->stats.issue.cycles += core->present != 0;
-    if (core->issue.asleep != core->issue.all || core->issue.redirected | core->issue.skipping)
-        core->pipeline->issue(core);
-    core->issue.rounds++;
-}
 /* Charges idle cycles of schedulers up to now. */
 void issue_charge_idle(struct core *core);
 /* Charges `cycles` in which nothing could change. */
@@ -183,7 +175,7 @@ static inline struct bank_access collect_place(const struct core *core,
                                                const struct inflight *inflight, u32 reg)
 {
     const u32 bank = collect_bank(core, inflight->slot, inflight->group, reg);
-    return (struct bank_access){core_bank_mask(core, bank), (u16)reg, 1};
+    return (struct bank_access){.banks = core_bank_mask(core, bank), .reg = (u16)reg, .cycles = 1};
 }
 /* Banks that are busy with a write of more than one cycle. */
 static inline u64 collect_busy(struct core *core)
@@ -222,7 +214,6 @@ void inflight_retire(struct core *core, struct inflight *inflight);
 void lsu_create(struct core *core);
 void lsu_destroy(struct core *core);
 void lsu_begin(struct core *core);
-void lsu_work(struct core *core);
 /* Performs an access on memory. False: it has faulted, and the core stops. */
 bool lsu_act(struct core *core, struct inflight *inflight);
 /* An access enters the latch before the unit. */
@@ -231,11 +222,6 @@ static inline void lsu_enter(struct core *core, struct inflight *inflight)
     latch_push(&core->collect.group[inflight->group].collected[PIPE_MEMORY],
                inflight_index(core, inflight));
     core->collect.access_groups |= 1u << inflight->group;
-}
-static inline void lsu_tick(struct core *core)
-{
-    if (core->lsu.held | core->collect.access_groups || core->lsu.due <= core_cycle(core))
-        lsu_work(core);
 }
 void lsu_finish(struct core *core);
 static inline void lsu_write_back(struct core *core)

@@ -13,14 +13,7 @@
  * Deviation: fetch.width counts instructions, whatever their size in bytes; a fetch never crosses a
  * line.
  */
-#include "base/hot.h"
-#include "core/common/slots.h"
-#include "core/requests.h"
-
-enum {
-    DECODES = ARRAY_LEN(((struct core *)0)->fetch.decode),
-    MISSES = ARRAY_LEN(((struct core *)0)->fetch.misses)
-};
+#include "core/common/fetch_tick.h"
 
 void fetch_create(struct core *core)
 {
@@ -92,7 +85,7 @@ static COLD enum fetch_answer ask_fetch(struct core *core, u32 s, u32 *inst, boo
 }
 
 /* Of `count` instructions, the number up to and including the first branch. */
-static u32 until_branch(const struct core *core, u32 inst, u32 count)
+u32 fetch_until_branch(const struct core *core, u32 inst, u32 count)
 {
     for (u32 i = 0; i < count; i++)
         if (core->times[inst + i].flags & TIME_BRANCH)
@@ -102,7 +95,7 @@ static u32 until_branch(const struct core *core, u32 inst, u32 count)
 
 /* Of `count` instructions, the number before the first one that must not be fetched; the first of
  * them has been asked about already. */
-static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
+COLD u32 fetch_until_refused(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++) {
         u32 next = inst + i;
@@ -113,7 +106,7 @@ static COLD u32 until_refused(struct core *core, u32 s, u32 inst, u32 count)
 }
 
 /* Of `count` instructions, the number before the first one about which skip_fetch must be asked. */
-static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
+COLD u32 fetch_until_skipped(struct core *core, u32 s, u32 inst, u32 count)
 {
     for (u32 i = 1; i < count; i++)
         EACH_USE(use, &core->hooks, may_skip_fetch) {
@@ -123,14 +116,14 @@ static COLD u32 until_skipped(struct core *core, u32 s, u32 inst, u32 count)
     return count;
 }
 
-static COLD void tell_fetched(struct core *core, u32 s, u32 inst, u32 count, bool here)
+COLD void fetch_tell(struct core *core, u32 s, u32 inst, u32 count, bool here)
 {
     EACH_USE(use, &core->hooks, fetched)
         use->mechanism->fetched(use->state, core, s, inst, count, here);
 }
 
 /* Discards instructions that arrived after their warp went elsewhere. */
-static void throw_away(struct core *core, u32 s, u32 count)
+void fetch_throw_away(struct core *core, u32 s, u32 count)
 {
     core->stats.fetch.instructions += count;
     core->stats.fetch.flushed += count;
@@ -144,7 +137,7 @@ static void throw_away(struct core *core, u32 s, u32 count)
  * and continues after it, as it would in hardware. It must be the next to execute; otherwise the
  * instruction is fetched again.
  */
-static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
+COLD bool fetch_take_other(struct core *core, u32 s, u32 inst, u32 served)
 {
     struct slot *slot = &core->slots[s];
     if (slot->buffered || slot->at != inst || core->issue.redirected >> s & 1)
@@ -153,81 +146,14 @@ static COLD bool take_other(struct core *core, u32 s, u32 inst, u32 served)
     return true;
 }
 
-/* `served`: as in struct fetch_stage. */
-PART_OF void deliver(struct core *core, u32 s, u32 inst, u32 served)
-{
-    struct slot *slot = &core->slots[s];
-    const bool here = served != NO_INST;
-    u32 count = here ? 1 : core->times[inst].fetched;
-    slot->decoding = false;
-    if (slot->ended || slot->fetch_at != inst ||
-        (UNLIKELY(here && served != inst) && !take_other(core, s, inst, served))) {
-        if (core_hooked(core, SEAM_FETCHED))
-            tell_fetched(core, s, inst, count, here);
-        throw_away(core, s, count);
-        return;
-    }
-    count = MIN(count, core->config.fetch->buffer + slot_marks(core, slot) - slot->buffered);
-    if (core->config.fetch->branch == 1)
-        count = until_branch(core, inst, count);
-    if (core_hooked(core, SEAM_FETCH))
-        count = until_refused(core, s, inst, count);
-    if (core_hooked(core, SEAM_SKIP_FETCH))
-        count = until_skipped(core, s, inst, count);
-    const u32 wanted = inst;
-    inst = here ? served : inst;
-    u32 *const to = slot->buffer + slot->buffered;
-    for (u32 i = 0; i < count; i++)
-        to[i] = inst + i;
-    slot->buffered += (u8)count;
-    core->stats.fetch.instructions += count;
-    core->stats.fetch.buffered += count;
-    slot->fetch_at = inst + count;
-    if (UNLIKELY(core->detours & DETOUR_SEAMS)) {
-        if (core_hooked(core, SEAM_FETCHED))
-            tell_fetched(core, s, wanted, count, here);
-        if (core->trace.steps)
-            trace_decoded(core, s, inst, count);
-    }
-    if (to == slot->buffer) /* the buffer has a new head */
-        slot_sort(core, s, slot);
-    if (slot->buffered <= slot->limit) /* otherwise it wants none, as while it was decoding */
-        fetch_want_more(core, s);
-}
-
-PART_OF void decode(struct core *core)
-{
-    while (core->fetch.decode_head != core->fetch.decode_tail) {
-        u32 at = core->fetch.decode_head % DECODES;
-        if (core->fetch.decode[at].ready > core_cycle(core))
-            return;
-        core->fetch.decode_head++;
-        deliver(core, core->fetch.decode[at].slot, core->fetch.decode[at].inst,
-                core->fetch.decode[at].served);
-    }
-}
-
 /* No stages are between the instruction cache and the buffers. */
-static __attribute__((noinline)) void decode_at_once(struct core *core)
+void fetch_decode_at_once(struct core *core)
 {
     decode(core);
 }
 
-PART_OF void decode_push(struct core *core, u32 s, u32 inst, u32 served)
-{
-    u32 at = core->fetch.decode_tail++ % DECODES;
-    core->slots[s].decoding = true;
-    core->fetch.decode[at].inst = inst;
-    core->fetch.decode[at].slot = s;
-    core->fetch.decode[at].served = served;
-    core->fetch.decode[at].ready =
-        core_cycle(core) + core->config.fetch->decode_cycles + core->fetch.extra_stages;
-    core->stats.fetch.fetches++;
-}
-
 /* Requests a line; the latency is fixed, or that of the memory system. */
-static __attribute__((noinline)) void send_miss(struct core *core, u32 s, u64 line,
-                                                const struct cache_out *out)
+void fetch_send_miss(struct core *core, u32 s, u64 line, const struct cache_out *out)
 {
     const struct icache_params *p = core->config.icache;
     if (!p->miss_cycles) {
@@ -239,41 +165,6 @@ static __attribute__((noinline)) void send_miss(struct core *core, u32 s, u64 li
     u32 at = core->fetch.miss_tail++ % MISSES;
     core->fetch.misses[at].mshr = out->mshr;
     core->fetch.misses[at].ready = core_cycle(core) + p->miss_cycles;
-}
-
-/* False: nothing more can be fetched in this cycle. */
-PART_OF bool look_up(struct core *core, u32 s)
-{
-    struct slot *slot = &core->slots[s];
-    const u32 inst = slot->fetch_at;
-    const u64 line = core->times[inst].line;
-    if (core->config.icache->perfect) {
-        core->fetch.wanting &= ~bit(s);
-        decode_push(core, s, inst, NO_INST);
-        return true;
-    }
-    if (core->config.icache->miss_cycles
-            ? core->fetch.miss_tail - core->fetch.miss_head == MISSES
-            : !port_room_for(core->config.fetch_requests, core->fetch.line_packets)) {
-        core->stats.icache.stalls_queue++;
-        return false;
-    }
-    struct cache_out out;
-    const enum cache_result result =
-        cache_read(core->fetch.cache, line, core->fetch.line_sectors, s, &out);
-    if (LIKELY(result == CACHE_HIT)) {
-        core->fetch.wanting &= ~bit(s);
-        decode_push(core, s, inst, NO_INST);
-        return true;
-    }
-    if (cache_refuses(result))
-        return false;
-    if (result == CACHE_MISS)
-        send_miss(core, s, line, &out);
-    slot->barred |= BARRED_MISSING;
-    slot->missed_at = core_cycle(core);
-    core->fetch.wanting &= ~bit(s);
-    return true;
 }
 
 /* A line has arrived that is not kept: a warp that waited for it and still wants it gets its
@@ -307,7 +198,7 @@ void fetch_reply(struct core *core, u32 mshr)
     }
 }
 
-static void take_misses(struct core *core)
+void fetch_take_misses(struct core *core)
 {
     while (core->fetch.miss_head != core->fetch.miss_tail) {
         u32 at = core->fetch.miss_head % MISSES;
@@ -332,7 +223,7 @@ static COLD void push_mark(struct core *core, u32 s)
 
 /* Lets mechanisms decide on slots that want instructions. Returns the slots that may still
  * fetch. */
-static COLD u64 skip_slots(struct core *core, u64 left)
+COLD u64 fetch_skip_slots(struct core *core, u64 left)
 {
     struct skip_fetch all = {0};
     u64 wanting = left & ~core->issue.redirected;
@@ -351,7 +242,7 @@ static COLD u64 skip_slots(struct core *core, u64 left)
 }
 
 /* A mechanism may supply the next instruction, have it skipped, or hold it back. */
-static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
+COLD enum fetch_answer fetch_ask_mechanisms(struct core *core, u32 s)
 {
     struct slot *slot = &core->slots[s];
     u32 served = slot->fetch_at;
@@ -368,50 +259,11 @@ static COLD enum fetch_answer ask_mechanisms(struct core *core, u32 s)
 }
 
 /* Of a non-empty set, the slots in the group of the one fetched for last, if there are any. */
-static u64 of_last_group(const struct core *core, u64 set)
+u64 fetch_of_last_group(const struct core *core, u64 set)
 {
     const u32 span = core->config.issue->group_size;
     if (span >= CORE_WARPS || core->fetch.last >= CORE_WARPS)
         return set;
     const u64 group = (bit(span) - 1) << core->fetch.last / span * span;
     return set & group ? set & group : set;
-}
-
-/* Looks up instructions for warps that want them. */
-PART_OF void serve(struct core *core)
-{
-    u64 left = core->fetch.wanting;
-    core->fetch.arrived &= left;
-    if (core_hooked(core, SEAM_SKIP_FETCH))
-        left = skip_slots(core, left);
-    for (u32 n = 0; n < core->config.fetch->per_cycle && left; n++) {
-        u32 from = core->fetch.last + 1;
-        u64 set = core->fetch.arrived & left ? core->fetch.arrived & left : left;
-        if (core->config.fetch->policy == 1)
-            set = of_last_group(core, set);
-        u64 above = from < CORE_WARPS ? set & ~(bit(from) - 1) : 0;
-        u32 s = first_bit(above ? above : set);
-        left &= ~bit(s);
-        core->fetch.arrived &= ~bit(s);
-        if (core_hooked(core, SEAM_FETCH)) {
-            enum fetch_answer answer = ask_mechanisms(core, s);
-            n -= answer == FETCH_SKIP || answer == FETCH_HOLD; /* these use no turn */
-            if (answer != FETCH_SERVE)
-                continue;
-        }
-        core->fetch.last = s;
-        if (!look_up(core, s))
-            break;
-    }
-    if (!core->config.fetch->decode_cycles && !core->fetch.extra_stages)
-        decode_at_once(core);
-}
-
-HOT void fetch_tick(struct core *core)
-{
-    if (core->fetch.miss_head != core->fetch.miss_tail)
-        take_misses(core);
-    decode(core);
-    if (core->fetch.wanting)
-        serve(core);
 }

@@ -16,8 +16,7 @@
  *      has no warp.
  */
 #include "base/hot.h"
-#include "core/common/issue_parts.h"
-#include "core/live.h"
+#include "core/common/issue_tick.h"
 
 static COLD void tell_issued(struct core *core, struct inflight *inflight)
 {
@@ -25,7 +24,7 @@ static COLD void tell_issued(struct core *core, struct inflight *inflight)
         use->mechanism->issued(use->state, core, inflight);
 }
 
-static COLD void tell_control(struct core *core, u32 s, u32 inst)
+COLD void issue_tell_control(struct core *core, u32 s, u32 inst)
 {
     EACH_USE(use, &core->hooks, control)
         use->mechanism->control(use->state, core, s, inst);
@@ -104,9 +103,7 @@ static void compute_hooked(struct core *core, struct inflight *inflight)
     inflight_count_work(core, inflight, false);
 }
 
-/* The detours of issue_dyninst: wait counters, mechanisms and the pipeline's own `enter`. */
-static __attribute__((noinline)) void compute_specially(struct core *core,
-                                                        struct inflight *inflight)
+void issue_compute_specially(struct core *core, struct inflight *inflight)
 {
     if (inflight->time->counter && !inflight->injected)
         waitcnt_issue(core, inflight);
@@ -124,52 +121,12 @@ static __attribute__((noinline)) void compute_specially(struct core *core,
         core->pipeline->enter(core, inflight);
 }
 
-/* Sets the next turn of the instruction's scheduler. */
-static COLD void take_interval(struct core *core, const struct inflight *inflight, u32 s)
+COLD void issue_take_interval(struct core *core, const struct inflight *inflight, u32 s)
 {
     u32 cycles = core->config.issue->interval;
     if (inflight->interval < inflight->time->interval)
         cycles = MIN(cycles, MAX(inflight->interval, 1));
     core->issue.schedulers[first_bit(core->issue.scheduler_of[s])].free = core_cycle(core) + cycles;
-}
-
-/* Everything that follows from issuing a dynamic instruction, which is filled. `plain`: it is the
- * warp's own, on a core without detours. */
-PART_OF void issue_dyninst(struct core *core, struct inflight *inflight, u32 s,
-                           const struct inst_time *time, bool plain)
-{
-    struct slot *slot = &core->slots[s];
-    HELD(slot);
-    inflight->slot = (u8)s;
-    inflight->group = (u8)(core->groups > 1 ? s % core->groups : 0);
-    inflight->time = time;
-    inflight->pipe = time->pipe;
-    inflight->latency = time->latency;
-    inflight->interval = time->interval;
-    slot->in_flight++;
-    if (plain || !inflight->injected) {
-        scoreboard_reserve(core, slot, time);
-        core->stats.issue.reservations += time->reserves;
-    }
-    if (time->pipe == PIPE_MEMORY && inflight->dyn.kind == DYNINST_ACCESS) {
-        slot->unacted++;
-        inflight->memory_wait = time->flags & TIME_SCALAR_MEMORY || inflight->dyn.shared
-                                    ? WAITS_AS_SCALAR
-                                    : WAITS_AS_VECTOR;
-        if (inflight->memory_wait == WAITS_AS_SCALAR)
-            slot->scalar_accesses++;
-        else
-            slot->vector_accesses++;
-    }
-    if (!plain && core->detours) {
-        compute_specially(core, inflight);
-    } else {
-        if (inflight->dyn.kind == DYNINST_COMPUTE && dyninst_is_unfinished(&inflight->dyn))
-            dyninst_compute(&inflight->dyn);
-        collect_push(core, inflight);
-    }
-    if (!plain && core->config.issue->interval > 1)
-        take_interval(core, inflight, s);
 }
 
 void core_issue_dyninst(struct core *core, struct inflight *inflight, u32 s)
@@ -184,57 +141,9 @@ void core_issue_own(struct core *core, struct inflight *inflight, u32 s,
     issue_dyninst(core, inflight, s, time, false);
 }
 
-PART_OF void count_issue(struct core *core, const struct dyninst *f, struct slot *slot)
-{
-    struct inst_profile *profile = &core->profile[f->inst];
-    u32 lanes =
-        LIKELY(f->lanes == core->all_lanes) ? core->config.core->warp_size : count_lanes(f->lanes);
-    profile->issued++;
-    slot->issued++;
-    profile->threads += lanes;
-    core->stats.issue.instructions++;
-    core->stats.issue.threads += lanes;
-}
-
 void core_count_issue(struct core *core, const struct dyninst *dyn, u32 s)
 {
     count_issue(core, dyn, &core->slots[s]);
-}
-
-/* Takes the head out of a slot's buffer. */
-static inline void pop_buffer(struct slot *slot)
-{
-    slot->skipped >>= 1;
-    if (!--slot->buffered)
-        return;
-    slot->buffer[0] = slot->buffer[1]; /* most buffers hold no more */
-    for (u32 i = 1; i < slot->buffered; i++)
-        slot->buffer[i] = slot->buffer[i + 1];
-}
-
-/* The warp has advanced to `next`: updates its position, its buffer and its block. */
-PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time, u32 next)
-{
-    struct slot *slot = &core->slots[s];
-    HELD(slot);
-    slot->at = next;
-    pop_buffer(slot);
-    u32 expected = slot->buffered ? slot->buffer[0] : slot->fetch_at;
-    if (slot->at != expected && slot->at != NO_INST && /* a waiting warp may yet go straight on */
-        !(UNLIKELY(slot->derailed) && live_follow(core, s, inst, expected)))
-        core->issue.redirected |= bit(s);
-    if (time->flags & TIME_BRANCH && core->config.issue->branch_resolve == 1)
-        core->issue.branching |= bit(s);
-    core->issue.clear &= ~bit(s); /* its next instruction becomes ready now at the earliest */
-    slot_sort(core, s, slot);
-    /* otherwise it did not want any before either */
-    if (slot->buffered <= slot->limit && !slot->decoding)
-        fetch_want_more(core, s);
-    if (time->flags & (TIME_BRANCH | TIME_BARRIER)) {
-        block_update(core, s);
-        if (core_hooked(core, SEAM_CONTROL))
-            tell_control(core, s, inst);
-    }
 }
 
 void core_step(struct core *core, u32 s, u32 inst)
@@ -251,42 +160,9 @@ void core_issue_group(struct core *core, struct inflight *inflight, u32 s)
     core_step(core, s, inst);
 }
 
-/* Issues the head of a slot. False: no record is free. */
-PART_OF bool issue_next(struct core *core, u32 s, bool plain)
-{
-    struct slot *slot = &core->slots[s];
-    const struct inst_time *time = slot->time;
-    const u32 inst = slot->at;
-    struct inflight *inflight = inflight_take(core);
-    if (!inflight)
-        return false;
-    if (plain || !core->detours) /* the scoreboard guards the results */
-        dyninst_execute(&inflight->dyn, slot->warp, inst);
-    else if (core->detours & DETOUR_OPERANDS)
-        dyninst_issue(&inflight->dyn, slot->warp, inst);
-    else
-        dyninst_start(&inflight->dyn, slot->warp, inst);
-    if (UNLIKELY(core->exec->stopped)) {
-        core_count_issue(core, &inflight->dyn, s);
-        core->stopped = true;
-        inflight_give(core, inflight);
-        return true;
-    }
-    count_issue(core, &inflight->dyn, slot);
-    issue_dyninst(core, inflight, s, time, plain);
-    step(core, s, inst, time,
-         LIKELY(inflight->dyn.committed) ? warp_next_straight(slot->warp) : warp_next(slot->warp));
-    return true;
-}
-
 static __attribute__((noinline)) bool issue_head(struct core *core, u32 s)
 {
     return issue_next(core, s, false);
-}
-
-HOT static __attribute__((noinline)) bool issue_plainly(struct core *core, u32 s)
-{
-    return issue_next(core, s, true);
 }
 
 /* ---- for pipelines that choose an instruction's unit themselves ---- */
@@ -301,7 +177,7 @@ static void moved(struct core *core, u32 s, u32 inst)
         return;
     block_update(core, s);
     if (core_hooked(core, SEAM_CONTROL))
-        tell_control(core, s, inst);
+        issue_tell_control(core, s, inst);
 }
 
 static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
@@ -379,8 +255,7 @@ static enum skip_answer ask_skip(struct core *core, u32 s, u32 inst)
     return answer;
 }
 
-/* Marks of skipped instructions at the heads of buffers use no issue slot. */
-static COLD void skip_heads(struct core *core)
+COLD void issue_skip_heads(struct core *core)
 {
     for (u64 set = core->issue.skipping & core->issue.clear & ~core->issue.waiting &
                    ~core->issue.branching;
@@ -488,9 +363,7 @@ void issue_charge(struct core *core, u64 cycles)
 
 /* ---- the stage ---- */
 
-/* Issues the head of a slot, and further instructions of its warp in the same cycle. False:
- * nothing. */
-static bool issue_several(struct core *core, u32 s, u32 group)
+bool issue_several(struct core *core, u32 s, u32 group)
 {
     u32 used = 1u << core->slots[s].head; /* pipes, bits */
     if (!issue_one(core, s))
@@ -519,34 +392,6 @@ u64 core_ready(const struct core *core, u32 scheduler)
     return ready_slots(core, scheduler);
 }
 
-/* A scheduler's turn. `plain`: as in issue_turns. */
-PART_OF void take_turn(struct core *core, u32 scheduler, bool plain)
-{
-    const bool hooked = !plain && core->hooks.seams;
-    end_idle_of_all(core, scheduler);
-    if (hooked && core_hooked(core, SEAM_INSERT) && issue_ask_insert(core, scheduler)) {
-        core->stats.issue.slots++;
-        core->stats.issue.issued++;
-        return;
-    }
-    u64 held = 0;
-    u64 ready = plain ? ready_among(core, scheduler, able_slots(core)) /* nothing is skipped */
-                      : ready_slots(core, scheduler);
-    if (hooked && ready && core_hooked(core, SEAM_PICK))
-        issue_ask_pick(core, scheduler, &ready, &held);
-    const u32 s = ready ? pick(core, scheduler, ready) : CORE_WARPS;
-    bool issued = false;
-    if (s != CORE_WARPS)
-        issued = plain ? issue_plainly(core, s) : issue_several(core, s, group_of(core, scheduler));
-    if (!issued) {
-        rest(core, scheduler, ready, reason_with(core, scheduler, held, 0));
-        return;
-    }
-    core->stats.issue.slots++;
-    core->stats.issue.issued++;
-    core->issue.schedulers[scheduler].last = s;
-}
-
 COLD void issue_wait_turn(struct core *core, u32 scheduler)
 {
     end_idle(core, scheduler);
@@ -558,50 +403,12 @@ COLD void issue_wait_turn(struct core *core, u32 scheduler)
         schedule_pass(core, scheduler, 1);
 }
 
-PART_OF void run_scheduler(struct core *core, u32 scheduler, bool plain)
-{
-    if (core->issue.asleep >> scheduler & 1)
-        return;
-    if (!plain && core->issue.schedulers[scheduler].free > core_cycle(core))
-        issue_wait_turn(core, scheduler);
-    else
-        take_turn(core, scheduler, plain);
-}
-
-PART_OF void prepare(struct core *core)
-{
-    for (u64 set = core->issue.redirected & ~core->issue.branching; set; set &= set - 1) {
-        u32 s = first_bit(set);
-        if (core->slots[s].at != NO_INST)
-            fetch_redirect(core, s);
-    }
-    if (UNLIKELY(core->issue.skipping))
-        skip_heads(core);
-}
-
 void issue_prepare(struct core *core)
 {
     prepare(core);
 }
 
-PART_OF void run_schedulers(struct core *core, bool plain)
-{
-    const u32 n = core->config.issue->schedulers, first = (u32)(core->issue.rounds % n);
-    prepare(core);
-    u32 scheduler = first;
-    do {
-        run_scheduler(core, scheduler, plain);
-        scheduler = scheduler + 1 == n ? 0 : scheduler + 1;
-    } while (scheduler != first && !core->stopped);
-    for (; scheduler != first; scheduler = scheduler + 1 == n ? 0 : scheduler + 1)
-        core->issue.idle[scheduler].since++; /* the launch stopped before their turn */
-}
-
-/* Compiled twice: the plain way has no detours, and a turn is one instruction and one cycle. */
 HOT void issue_turns(struct core *core)
 {
-    if (LIKELY(core->issue.one_each && !core->detours))
-        run_schedulers(core, true);
-    else
-        run_schedulers(core, false);
+    run_schedulers(core, false);
 }

@@ -21,6 +21,7 @@
  */
 #include "base/hot.h"
 #include "core/common/content.h"
+#include "core/common/lsu_tick.h"
 #include "core/live.h"
 #include "mem/stride.h"
 
@@ -429,8 +430,7 @@ PART_OF bool work(struct core *core, struct inflight *inflight)
            !(inflight->dyn.kind == DYNINST_ACCESS && inflight->dyn.constant);
 }
 
-/* Takes the next access; groups take turns. */
-static __attribute__((noinline)) void take_next(struct core *core)
+void lsu_take_next(struct core *core)
 {
     struct lsu *lsu = core->lsu.unit;
     const u32 later = core->collect.access_groups & ~0u << lsu->turn;
@@ -467,8 +467,7 @@ static COLD bool waits_for_atomic(const struct lsu *lsu, struct dyninst *f)
            (f->pair && meets_atomic(lsu, f, dyninst_second(f)));
 }
 
-/* Continues the access at the head. */
-HOT static __attribute__((noinline)) void work_head(struct core *core)
+HOT void lsu_work_head(struct core *core)
 {
     struct inflight *inflight = core_inflight(core, core->lsu.unit->current);
     if (!core->lsu.unit->started) {
@@ -484,38 +483,6 @@ HOT static __attribute__((noinline)) void work_head(struct core *core)
         leave_head(core, inflight);
     else
         core->stats.lsu.stall_cycles++;
-}
-
-/* The head's next transaction goes to a pipe that is full and does not move. */
-static inline bool head_is_blocked(const struct lsu *lsu)
-{
-    return lsu->wanted_pipe & lsu->pipes_stalled;
-}
-
-/* Charges `cycles` in which caches refused the accesses at the ends of these pipes again. */
-static inline void charge_refused(const struct lsu *lsu, u64 pipes, u64 cycles)
-{
-    for (u64 set = pipes; set; set &= set - 1)
-        *lsu->stalled_by[first_bit(set)] += cycles;
-}
-
-HOT void lsu_work(struct core *core)
-{
-    const struct lsu *lsu = core->lsu.unit;
-    if (ring_count(&lsu->queue))
-        lsu_requests_send(core);
-    if (core->lsu.due <= core_cycle(core)) {
-        if (lsu->pipes_used & ~lsu->pipes_stalled || !queue_room(core))
-            lsu_requests_look_up(core);
-        else
-            charge_refused(lsu, lsu->pipes_used, 1);
-    }
-    if (head_is_blocked(lsu))
-        core->stats.lsu.stall_cycles++;
-    else if (lsu->current != NO_INFLIGHT)
-        work_head(core);
-    if (lsu->current == NO_INFLIGHT && core->collect.access_groups)
-        take_next(core);
 }
 
 bool lsu_blocked(const struct core *core)

@@ -13,7 +13,9 @@
 #include "base/hot.h"
 #include "core/common/collect_tick.h"
 #include "core/common/execute_tick.h"
-#include "core/common/slots.h"
+#include "core/common/fetch_tick.h"
+#include "core/common/issue_tick.h"
+#include "core/common/lsu_tick.h"
 
 /* ---- create and begin ---- */
 

@@ -20,7 +20,7 @@ void write_back_begin(struct core *core)
     memset(&units->ports, 0, sizeof units->ports);
     units->waits = (struct write_waits){0};
     units->held_for = 0;
-    core->collect.busy = 0;
+    core->collect.busy = core->collect.readable = 0;
 }
 
 /* The buses or ports that an instruction's result uses. */
@@ -46,17 +46,19 @@ static u64 *free_bus(struct core *core, const struct inflight *inflight)
                : &buses->taken[best];
 }
 
-static void take_bus(struct core *core, const struct inflight *inflight, u64 *bus, u32 cycles)
+static void take_bus(struct core *core, struct inflight *inflight, u64 *bus, u32 cycles)
 {
     u32 count;
     struct buses *buses = buses_of(core, inflight, &count);
-    const u64 now = core_cycle(core);
+    const u64 now = core_cycle(core), taken = MAX(*bus, now + 1); /* later if it is shared */
+    inflight->bus = (u8)(bus - buses->taken);
     if (buses->until <= now && cycles == 1 && !inflight->waited)
         return;
-    *bus = now + cycles;
+    *bus = MAX(*bus, now + cycles);
     buses->until = MAX(buses->until, *bus);
-    for (u32 i = 1; i < cycles && inflight->pipe != PIPE_MEMORY; i++) { /* units delay their
-                                                                         * starts */
+    if (inflight->pipe == PIPE_MEMORY)
+        return;
+    for (u64 i = taken - now; i < cycles; i++) { /* units delay their starts */
         wheel_list(core, i);
         core->units.bus[(now + i) % WHEEL]++;
     }
@@ -106,8 +108,22 @@ static void write_banks(struct core *core, const struct places *places)
             *until = (more ? *until : now) + place->cycles;
             core->collect.busy |= set & -set;
         }
-        core->collect.banks_written |= place->banks;
+        core->collect.readable &= ~place->banks;
+        *(places->write_ports ? &core->collect.readable : &core->collect.banks_written) |=
+            place->banks;
     }
+}
+
+/* The bus or port that a result takes; NULL: none is free. */
+static u64 *choose_bus(struct core *core, const struct inflight *inflight,
+                       const struct places *places)
+{
+    u32 count;
+    struct buses *buses = buses_of(core, inflight, &count);
+    if (!places->shares_bus)
+        return free_bus(core, inflight);
+    assert(places->bus < count && buses->taken[places->bus] > core_cycle(core));
+    return &buses->taken[places->bus];
 }
 
 /* False: the result has to wait. */
@@ -120,7 +136,7 @@ static __attribute__((noinline)) bool claim_places(struct core *core, struct inf
             places.at[places.count++] = collect_place(core, inflight, code->dst[k].index + r);
     EACH_USE(use, &core->hooks, places)
         use->mechanism->places(use->state, core, inflight, true, &places);
-    u64 *const bus = places.bus_cycles ? free_bus(core, inflight) : NULL;
+    u64 *const bus = places.bus_cycles ? choose_bus(core, inflight, &places) : NULL;
     const bool no_bank = places.arbitrate && !banks_are_free(core, &places);
     if (no_bank || (places.bus_cycles && !bus)) {
         *(no_bank ? &core->units.waits.banks : &core->units.waits.buses) += 1;

@@ -26,6 +26,7 @@
  * With live state (core/live.h) the access takes effect with its first row: until then, addresses of
  * lanes that have not been requested, data of a store, and loaded data can be flipped.
  */
+#include "core/common/lsu_tick.h"
 #include "core/miaow/live.h"
 #include <stdlib.h>
 

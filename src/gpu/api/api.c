@@ -8,6 +8,7 @@
 #include "gpu/machine/relations.h"
 
 #include "gpu/machine/storage.h"
+#include "gpu/mechanism/chips.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,7 @@ void hd_config_destroy(struct hd_config *config)
     if (!config)
         return;
     config_destroy(config->config);
+    chip_maps_release(config->chip);
     free(config->available);
     for (u32 i = 0; i < config->plugins.count; i++)
         plugin_close(config->plugins.data[i]);
@@ -92,6 +94,20 @@ bool hd_config_set(struct hd_config *config, const char *assignment, struct hd_e
         return api_null(error, "hd_config_set");
     struct error inner = {0};
     return config_set(config->config, assignment, &inner) || api_fail(error, &inner);
+}
+
+bool hd_config_chip(struct hd_config *config, const void *maps, size_t bytes, const char *name,
+                    struct hd_error *error)
+{
+    if (!config || (maps && !name))
+        return api_null(error, "hd_config_chip");
+    struct error inner = {0};
+    struct chip_maps *chip = maps ? chip_maps_read(maps, bytes, name, &inner) : NULL;
+    if (maps && !chip)
+        return api_fail(error, &inner);
+    chip_maps_release(config->chip);
+    config->chip = chip;
+    return true;
 }
 
 static char *dump(json_t *json)
@@ -165,6 +181,16 @@ static char *dump_tables(json_t *(*tables)(const struct component *const *compon
     char *text = dump(tables(components));
     free(components);
     return text;
+}
+
+char *hd_config_chip_json(const struct hd_config *config)
+{
+    if (!config || !config->chip)
+        return NULL;
+    json_t *chip = json_object();
+    json_object_set_new(chip, "name", text_json(config->chip->name));
+    json_object_set_new(chip, "sha256", json_string(config->chip->sha256));
+    return dump(chip);
 }
 
 char *hd_machines_json(void)
@@ -242,7 +268,9 @@ bool hd_config_check(const struct hd_config *config, struct hd_error *error)
     if (!config)
         return api_null(error, "hd_config_check");
     struct error inner = {0};
-    return relations_check(config->config, &inner) || api_fail(error, &inner);
+    return (relations_check(config->config, &inner) &&
+            chip_check(config->config, config->chip, &inner)) ||
+           api_fail(error, &inner);
 }
 
 char *hd_config_missing(const struct hd_config *config, const char *key)
@@ -271,9 +299,11 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->ptx = config_params(device->config, &ptx_component);
     device->si = config_params(device->config, &si_component);
     const struct timing_params *timing = config_params(device->config, &timing_component);
-    if (!relations_check(device->config, &inner) || !choose_simd(device, &inner) ||
+    if (!relations_check(device->config, &inner) ||
+        !chip_check(device->config, config->chip, &inner) || !choose_simd(device, &inner) ||
         !mechanisms_choose(&device->mechanisms, device->config, config->available,
                            timing->functional, &inner) ||
+        !chip_serves(config->chip, &device->mechanisms, &inner) ||
         (!timing->functional && !timing_serves(device, &inner)) ||
         !(device->energy = energy_create(device->config, &device->mechanisms, &inner))) {
         free(device->mechanisms.uses);
@@ -288,6 +318,7 @@ struct hd_device *hd_device_open(const struct hd_config *config, struct hd_error
     device->mechanism_totals = mechanism_stats_create(&device->mechanisms);
     for (u32 i = 0; i < config->plugins.count; i++)
         *vec_push(&device->plugins) = plugin_share(config->plugins.data[i]);
+    device->chip = chip_maps_share(config->chip);
     if (!timing->functional)
         device->timing = timing_create(device);
     else if (device->mechanisms.count)
@@ -314,6 +345,7 @@ void hd_device_close(struct hd_device *device)
     observers_destroy(device->observers);
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
+    chip_maps_release(device->chip);
     memory_destroy(device->memory);
     bounds_destroy(device->bounds);
     config_destroy(device->config);

@@ -243,13 +243,15 @@ static json_t *cells_json(const struct mechanism_use *use)
                       text_of(m, row->given.leakage_mw), "read_pj", text_of(m, row->given.read_pj),
                       "write_pj", text_of(m, row->given.write_pj));
         json_array_append_new(
-            rows, json_pack("{ss,ss,so,so,so,so,so,so,so,so}", "element", row->element, "cell",
-                            row->cell, "area_um2", number_or_null(row->area_um2), "leakage_mw",
-                            number_or_null(row->leakage_mw), "read_pj",
-                            number_or_null(row->read_pj), "write_pj", number_or_null(row->write_pj),
-                            "delay_ps", number_or_null(row->delay_ps), "nm",
-                            row->nm ? json_integer(row->nm) : json_null(), "source",
-                            text_or_null(row->source), "given", given));
+            rows,
+            json_pack("{ss,ss,so,so,so,so,so,so,so,so,so,so}", "element", row->element, "cell",
+                      row->cell, "area_um2", number_or_null(row->area_um2), "leakage_mw",
+                      number_or_null(row->leakage_mw), "read_pj", number_or_null(row->read_pj),
+                      "write_pj", number_or_null(row->write_pj), "delay_ps",
+                      number_or_null(row->delay_ps), "area_share", number_or_null(row->area_share),
+                      "entries", row->entries ? json_integer(row->entries) : json_null(), "nm",
+                      row->nm ? json_integer(row->nm) : json_null(), "source",
+                      text_or_null(row->source), "given", given));
     }
     return rows;
 }
@@ -347,6 +349,7 @@ static json_t *mechanism_json(const struct hd_config *from, const struct mechani
     add_storage(row, mechanism, config);
     json_object_set_new(row, "seams", seams_json(mechanism));
     json_object_set_new(row, "random", json_boolean(mechanism->random));
+    json_object_set_new(row, "chip", json_boolean(mechanism->chip));
     json_object_set_new(row, "deviations", words_json(mechanism->deviations));
     json_object_set_new(row, "conflicts", words_json(mechanism->conflicts));
     return row;

@@ -28,10 +28,21 @@ const struct energy_replace *change_replace(const struct mechanism_use *use,
 const struct energy_cell *change_cell(const struct mechanism_use *use,
                                       const struct state_row *element)
 {
+    const struct energy_cell *nearest = NULL;
+    f64 ratio = 0;
     EACH_CHANGE(energy_cell, row, use, cells)
-    if (names_element(row->element, element->unit, element->name))
-        return row;
-    return NULL;
+    {
+        if (!names_element(row->element, element->unit, element->name))
+            continue;
+        const f64 a = row->entries ? row->entries : (f64)element->entries,
+                  b = (f64)element->entries;
+        const f64 between = a < b ? a / b : b / a;
+        if (nearest && between <= ratio)
+            continue;
+        nearest = row;
+        ratio = between;
+    }
+    return nearest;
 }
 
 const struct energy_supply *change_supply(const struct mechanism_use *use,

@@ -50,6 +50,11 @@ bool timing_serves(const struct hd_device *device, struct error *error)
                              "(core.pipeline=%s) does not have",
                              m->name, lacks, config_machine(device->config), pipeline->name);
     }
+    const struct core_config machine = core_config_of(device->config);
+    for (u32 i = 0; i < set->count; i++)
+        if (set->uses[i].mechanism->serves &&
+            !set->uses[i].mechanism->serves(set->uses[i].params, &machine, error))
+            return false;
     return !is_armed(device) || content_serves(device, pipeline, error);
 }
 
@@ -77,6 +82,7 @@ struct timing *timing_create(struct hd_device *device)
     struct core_config config = core_config_of(device->config);
     config.mechanisms = device->mechanisms.uses;
     config.mechanism_count = device->mechanisms.count;
+    config.chip = device->chip ? &device->chip->chip : NULL;
     config.live = t->params->live_state;
     if (config.live)
         t->live = live_create(t);

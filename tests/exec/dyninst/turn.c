@@ -1,5 +1,6 @@
 /* Turns of a block by dynamic instructions: see turn.h. */
 #include "turn.h"
+#include "exec/dyninst_execute.h"
 
 #include <stdlib.h>
 

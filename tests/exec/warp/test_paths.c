@@ -75,6 +75,36 @@ static void nested(void **state)
     assert_int_equal(ran.exec.stats.warp_instructions, 5 + 2 + 3 + 2 + 1 + 3);
 }
 
+/* r4 = 0; if (t < 16) { r4 += 1; if (t < 4) r4 += 10; r4 += 100; } r4 += 1000: one side of each branch
+ * is where the lanes meet again. */
+static void one_sided(void **state)
+{
+    prologue();
+    BINARY(add_b32, 4, K(0), K(0));
+    COMPARE(0, CMP_LT, R(0), K(16));
+    u32 outer = BRANCH(NOT(M(0)));
+    BINARY(add_b32, 4, R(4), K(1));
+    COMPARE(1, CMP_LT, R(0), K(4));
+    u32 inner = BRANCH(NOT(M(1)));
+    BINARY(add_b32, 4, R(4), K(10));
+    u32 inner_end = build_label(b);
+    BINARY(add_b32, 4, R(4), K(100));
+    u32 end = build_label(b);
+    BINARY(add_b32, 4, R(4), K(1000));
+    STORE(2, 0, R(4));
+    EMIT(.op = OP_ret);
+    build_target(b, outer, end, end);
+    build_target(b, inner, inner_end, inner_end);
+    run(32);
+    for (u32 t = 0; t < 32; t++)
+        assert_int_equal(ran.words[t], t < 4 ? 1111 : t < 16 ? 1101 : 1000);
+    assert_int_equal(ran.exec.stats.divergent_branches, 2);
+    assert_int_equal(ran.exec.stats.warp_instructions, 5 + 1 + 2 + 1 + 1 + 1 + 3);
+    /* of branches, the lanes that take them */
+    assert_int_equal(ran.exec.stats.thread_instructions,
+                     5 * 32 + 16 + 2 * 16 + 12 + 4 + 16 + 3 * 32);
+}
+
 /* for (r4 = 0; r4 < t; r4++) r5 += 2 */
 static void loop(void **state)
 {
@@ -394,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight_line),
         cmocka_unit_test(nested),
+        cmocka_unit_test(one_sided),
         cmocka_unit_test(loop),
         cmocka_unit_test(early_exit),
         cmocka_unit_test(divergent_recursion),

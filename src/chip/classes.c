@@ -1,5 +1,7 @@
 /* Fast and slow parts: see classes.h. */
-#include "variation/classes.h"
+#include "chip/classes.h"
+
+#include <math.h>
 
 u32 class_sub_banks(const struct file_plan *plan)
 {

@@ -6,10 +6,10 @@
  * of one lane), arrays of register vectors (VL-RV) or sub-banks (VL-SB), as in chapter 5 of Tan's
  * dissertation (2016). Frequencies are relative to a chip without variation.
  */
-#ifndef VARIATION_CLASSES_H
-#define VARIATION_CLASSES_H
+#ifndef CHIP_CLASSES_H
+#define CHIP_CLASSES_H
 
-#include "variation/chip.h"
+#include "chip/chip.h"
 
 enum part_kind {
     PART_FILE,     /* all of it in one cycle */

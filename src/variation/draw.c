@@ -1,5 +1,5 @@
-/* Drawing of chips: see chip.h. */
-#include "variation/chip.h"
+/* Drawing of chips: see draw.h. */
+#include "variation/draw.h"
 
 void chip_source_make(struct chip_source *source, struct arena *arena,
                       const struct variation *variation, const struct file_plan *plan, u64 seed,
@@ -217,9 +217,13 @@ struct chip *chip_draw(struct chip_source *source, u32 number, struct arena *are
     const u32 words = file_plan_words(plan);
     struct chip *chip = arena_new(arena, struct chip);
     draw_systematic(source, number);
-    *chip =
-        (struct chip){*plan, number, find_floor(source),
-                      arena_array(arena, struct chip_core, plan->cores), make_map(source, arena)};
+    *chip = (struct chip){.plan = *plan,
+                          .number = number,
+                          .volts = source->variation.volts,
+                          .threshold = source->variation.threshold,
+                          .floor = find_floor(source),
+                          .cores = arena_array(arena, struct chip_core, plan->cores),
+                          .map = make_map(source, arena)};
     struct floor_levels levels;
     find_levels(&levels, source, chip->floor);
     for (u32 core = 0; core < plan->cores; core++) {
@@ -231,17 +235,4 @@ struct chip *chip_draw(struct chip_source *source, u32 number, struct arena *are
             into->threshold += source->deviations[(size_t)core * words + i] / words;
     }
     return chip;
-}
-
-u32 chip_failing(const struct chip_core *core, u32 entry, f64 volts)
-{
-    u32 low = core->first[entry], high = core->first[entry + 1], first = low;
-    while (low < high) { /* V_min falls within an entry */
-        u32 middle = (low + high) / 2;
-        if (core->cells[middle].vmin > volts * VMIN_ONE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - first;
 }
