@@ -46,7 +46,7 @@ struct hd_inject_plan {
     uint64_t faults;        /* at most */
     double half_width; /* above 0: stop when the failure rate is known within this, e.g. 0.01 */
     uint64_t seed;
-    const char *model;     /* "bit", "burst:K" or "word"; NULL: "bit" */
+    const char *model;     /* "bit", "burst:K", "stuck:CYCLES" or "word"; NULL: "bit" */
     const char *words;     /* how outputs are compared: "u32", "s32", "f32" or "f64"; NULL: "u32" */
     const char *list;      /* faults by name instead of random ones: the text of a table, or NULL */
     const char *list_name; /* for messages */
@@ -54,6 +54,7 @@ struct hd_inject_plan {
     double audit;     /* share of early decisions that are checked by running to the end; 0: 1 % */
     uint32_t jobs;    /* faults that run at the same time; 0: as many as the host has cores */
     int64_t only;     /* run only the fault with this id; below 0: all */
+    bool stratify;    /* as many faults for each structure, instead of each bit */
     double tolerance; /* words that differ by at most this share of the right one are right */
     /* of programs that launch kernels themselves: */
     const char
@@ -85,6 +86,8 @@ struct hd_fault {
     double error;            /* and the largest relative error */
     const char *detail;      /* DUE: the name of the outcome; or "" */
     const char *explanation; /* the launch's own, abridged; or "" */
+    const char *story;       /* of a vector register: lines about what read it first, how many wrong
+                              * results followed, and where they left the registers; or "" */
 };
 
 struct hd_inject;
@@ -103,6 +106,8 @@ struct hd_inject_host {
      * May be NULL. */
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
+    /* In a process of hd_inject_replay, before it ends. May be NULL. */
+    void (*replayed)(void *user);
     /* In place of run: starts the program in the folder `place`/cwd, with standard output and error
      * in the files stdout and stderr of `place`, and lets it give `job` to hd_inject_join(). The
      * process dies with this one. Returns its id, or -1 and an error. */
@@ -111,6 +116,10 @@ struct hd_inject_host {
 /* Runs the campaign. False: an error; what was done before it is kept. */
 HD_API bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
                           struct hd_error *error);
+/* Runs the program of host.run once more, in a process of its own, with one fault from its cycle to the
+ * end; for traces. */
+HD_API bool hd_inject_replay(struct hd_inject *inject, uint64_t id,
+                             const struct hd_inject_host *host, struct hd_error *error);
 /* An output: what a device address holds, or anything else (address 0). */
 HD_API void hd_inject_output(struct hd_inject *inject, const char *name, hd_address address,
                              const void *data, size_t bytes);

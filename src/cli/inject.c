@@ -90,9 +90,12 @@ static bool take_list(struct inject_command *inject, const struct command_line *
     const char *path = option_value(line, "--list");
     if (!path)
         return true;
-    if (option_value(line, "--faults") || inject->plan.half_width > 0) {
-        usage_error(inject->run.command, "--list names the faults: %s is for random ones",
-                    inject->plan.half_width > 0 ? "--interval" : "--faults");
+    const char *random = option_value(line, "--faults")     ? "--faults"
+                         : inject->plan.half_width > 0      ? "--interval"
+                         : option_value(line, "--stratify") ? "--stratify"
+                                                            : NULL;
+    if (random) {
+        usage_error(inject->run.command, "--list names the faults: %s is for random ones", random);
         return false;
     }
     char *text = text_read_file(path, true, LIST_LIMIT, &length, &error);
@@ -148,6 +151,7 @@ static bool take_options(struct inject_command *inject, const struct command_lin
     plan->model = option_value(line, "--model");
     plan->words = option_value(line, "--words");
     plan->seed = 1;
+    plan->stratify = option_value(line, "--stratify");
     if (!take_share(inject, line, "--interval", 0.0005, 0.5, &plan->half_width) ||
         !take_share(inject, line, "--audit", 0.0001, 1, &plan->audit) || !take_hang(inject, line) ||
         !take_list(inject, line) ||
@@ -168,11 +172,44 @@ static bool take_options(struct inject_command *inject, const struct command_lin
     }
     if (!take_verdict(inject, line))
         return false;
+    inject->trace = inject->run.request.timeline;
+    if (inject->trace && (plan->only < 0 || inject->run.request.program ||
+                          inject->run.request.state || !strcmp(inject->trace, "-"))) {
+        usage_error(inject->run.command,
+                    "--trace writes the trace of one fault in kernels of a file: "
+                    "expected --only ID and the name of a file");
+        return false;
+    }
     inject->out = option_value(line, "--out");
     if (inject->out || plan->only >= 0)
         return true;
     usage_error(inject->run.command, "no folder given for the results: expected --out DIR");
     return false;
+}
+
+/* ---- the trace of a fault ---- */
+
+static void write_trace(void *user, const void *data, size_t bytes)
+{
+    fwrite(data, 1, bytes, user);
+}
+
+/* Called in the process that runs the fault again. */
+static void trace_begin(struct inject_command *inject)
+{
+    const struct request *request = &inject->run.request;
+    const struct hd_observe what = {.trace = write_trace,
+                                    .trace_user = inject->tracing,
+                                    .trace_from = request->trace_from,
+                                    .trace_to = request->trace_to};
+    hd_observe(inject->run.device, &what, NULL);
+}
+
+static void trace_end(void *user)
+{
+    const struct inject_command *inject = user;
+    hd_observe(inject->run.device, NULL, NULL);
+    fflush(inject->tracing);
 }
 
 /* ---- one run of the program ---- */
@@ -246,6 +283,8 @@ static bool run_once(void *user, struct hd_inject *unused, struct hd_result *res
     struct run_command *run = &inject->run;
     (void)unused;
     inject->printed_bytes = 0;
+    if (inject->tracing)
+        trace_begin(inject);
     if (run->raw) {
         if (!hd_raw_run(run->raw, NULL, NULL, result, error))
             return false;
@@ -297,7 +336,7 @@ static int run_campaign(struct inject_command *inject)
 {
     struct hd_error error = {0};
     const struct hd_inject_host host = {inject->program ? NULL : run_once, progress, inject,
-                                        start_program};
+                                        .start = start_program};
     sigset_t set, old;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -334,6 +373,7 @@ static void tell(const struct inject_command *inject)
                fault.error);
     if (fault.cycles)
         printf("cycles: %llu\n", (unsigned long long)fault.cycles);
+    fputs(fault.story, stdout);
     if (*fault.detail || *fault.explanation)
         printf("%s: %s\n", *fault.detail ? fault.detail : "limit", fault.explanation);
 }
@@ -363,10 +403,35 @@ static bool check_bugs(const struct inject_command *inject)
     return !crashed && !disagree;
 }
 
+/* Runs the fault of --only once more, and writes its trace. */
+static bool trace_fault(struct inject_command *inject)
+{
+    const struct hd_inject_host host = {run_once, NULL, inject, .replayed = trace_end};
+    struct output output;
+    struct error error = {0};
+    struct hd_error why = {0};
+    if (!output_open(&output, inject->trace, &error)) {
+        complain(inject->run.command, "--trace: %s: %s", error.place, error.message);
+        return false;
+    }
+    inject->tracing = output.stream;
+    const bool ok = hd_inject_replay(inject->inject, (u64)inject->plan.only, &host, &why);
+    inject->tracing = NULL;
+    if (!ok)
+        report(inject->run.command, &why);
+    else if (!output_commit(&output, &error))
+        complain(inject->run.command, "--trace: %s: %s", error.place, error.message);
+    else
+        return true;
+    return false;
+}
+
 static int finish(struct inject_command *inject)
 {
     json_t *summary = parse_own_json(hd_inject_json(inject->inject));
     bool ok = !inject->out || inject_write(inject, summary);
+    if (inject->trace && !inject->stopped)
+        ok &= trace_fault(inject);
     if (inject->plan.only >= 0)
         tell(inject);
     else if (!inject->run.request.quiet)
@@ -445,13 +510,27 @@ static const struct option options[] = {
      "structure, owner, entry, bit, pattern, launch and cycle, as in faults.csv.",
      OWN, COMPLETE_FILE},
     {"--only", "ID", "Run only the fault with this id, and print what became of it.", OWN, 0},
+    {"--trace", "FILE",
+     "With --only, of kernels of files: write a trace of the launches with the fault for the "
+     "Perfetto "
+     "viewer.",
+     0, COMPLETE_FILE},
+    {"--trace-window", "FROM:TO",
+     "Trace only between two core cycles, counted from the start of the first launch.", 0, 0},
     {"--structures", "REGEX",
      "Flip bits of the storage elements whose names match this extended regular expression; "
      "'heddle machines NAME --storage' lists them. The default is all.",
      OWN, 0},
-    {"--model", "bit|burst:K|word",
+    {"--model", "bit|burst:K|stuck:CYCLES|word",
      "What a fault flips: one bit, K adjacent bits of an entry, or random bits of a 32-bit word of "
-     "an entry. The default is bit.",
+     "an entry. A bit that is stuck keeps the flipped value for so many cycles, or to the end of "
+     "the "
+     "launch. The default is bit.",
+     OWN, 0},
+    {"--stratify", NULL,
+     "As many faults for each structure, instead of for each bit: small structures get intervals "
+     "as "
+     "narrow as large ones. Shares of the total are weighted by live bits.",
      OWN, 0},
     {"--seed", "S",
      "Seed of the random choice of faults; the default is 1. A fault with the same id, seed and "

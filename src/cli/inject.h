@@ -12,6 +12,8 @@ struct inject_command {
     struct hd_inject *inject;
     const char *out;       /* folder */
     struct child *program; /* NULL: kernels of files */
+    const char *trace;     /* --trace: the file, or NULL; */
+    FILE *tracing;         /* and while it is written */
     char *printed;         /* by the guest, in this run */
     size_t printed_bytes, printed_room;
     bool draws, drawn; /* progress: wanted; a line of it is on the terminal */

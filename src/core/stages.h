@@ -361,6 +361,15 @@ struct core_cache {
 
 struct live_core; /* live.h */
 
+/* Sees the instructions of a core with live state, unless mechanisms fill seams. */
+struct core_watch {
+    void *user;
+    /* It has issued: operands and results are in the record. */
+    void (*issued)(void *user, struct core *core, struct inflight *inflight);
+    /* Its results are about to be written to the registers. */
+    void (*written)(void *user, struct core *core, const struct inflight *inflight);
+};
+
 struct core {
     struct core_config config;
     struct arena *arena; /* of the core itself, its slots and its records */
@@ -425,7 +434,8 @@ struct core {
     u8 *awaiting[CLIENTS]; /* by tag: packets of a request that are not answered yet */
 
     struct inflight_pool inflight;
-    struct live_core *live; /* NULL: config.live is not set */
+    struct live_core *live;         /* NULL: config.live is not set */
+    const struct core_watch *watch; /* NULL: none */
 };
 
 /* ---- what all pipelines use ---- */

@@ -3,6 +3,7 @@
  *
  *     draw.c    which bits are flipped, and when
  *     list.c    faults from a table
+ *     shadow.c  wrong values of registers beside the right ones
  *     golden.c  the run without faults: hashes of its state, its outputs
  *     touch.c   when the golden run read and wrote memory for the last time
  *     follow.c  a process with a fault: from the flip until its fate is known
@@ -36,7 +37,8 @@ enum {
     MOST_SAMPLES = 256,   /* of a golden run: when there are more, every second one is dropped */
     FIRST_INTERVAL = 256, /* cycles between samples at first */
     MOST_LAUNCHES = 4096,
-    MOST_PATTERN = 64, /* bits of one fault */
+    MOST_PATTERN = 64,       /* bits of one fault */
+    MOST_STUCK = 1000000000, /* cycles */
 };
 
 /* A structure that the plan selects. */
@@ -67,6 +69,7 @@ enum decided {
     DECIDED_CONVERGED, /* the state is the golden run's again, */
     DECIDED_WRITTEN,   /* but for words in memory that it does not touch any more */
     DECIDED_END,       /* it ran to the end */
+    DECIDED_VANISHED,  /* wrong values of registers were overwritten, or did not matter */
 };
 
 /* Written by the fault's process. */
@@ -84,6 +87,35 @@ struct fault_verdict {
     u64 cycles, wrong, first;
     f64 error;
     char output[48], detail[32], explanation[160];
+};
+
+/* What has become of a fault in a register that was followed beside the run without faults: shadow.c. */
+enum shadow_fate {
+    SHADOW_NONE,     /* it was not followed */
+    SHADOW_VANISHED, /* no value is wrong any more */
+    SHADOW_MOVED,    /* it is the same as one that flips these bits in this cycle */
+};
+enum {
+    SHADOW_WORDS = 16 /* most words that are wrong at a time */
+};
+struct shadow_word {
+    u16 reg; /* of the warp */
+    u8 lane;
+    u32 wrong; /* bits */
+};
+struct shadow_set {
+    u32 count;
+    struct shadow_word words[SHADOW_WORDS];
+};
+struct shadow_end {
+    u8 fate; /* enum shadow_fate */
+    u32 count;
+    u64 cycle;
+    struct {
+        u64 entry; /* of collect.registers */
+        u32 wrong;
+    } words[SHADOW_WORDS];
+    char story[480]; /* what has read it, and where its values went */
 };
 
 /* The state of the golden run at some moment. */
@@ -132,6 +164,7 @@ struct wrong_word {
 enum role {
     ROLE_IDLE,   /* the caller's process */
     ROLE_GOLDEN, /* records */
+    ROLE_SHADOW, /* runs without faults, and follows those of registers beside it */
     ROLE_RUNNER, /* runs without faults, and forks a process for each */
     ROLE_FAULT,
 };
@@ -166,7 +199,9 @@ struct hd_inject {
     const char *machine;        /* its name */
     struct hd_inject_plan plan; /* strings are copies */
     enum word_type words;
-    u32 burst; /* bits of the model; 0: "word" */
+    u32 burst;  /* bits of the model; 0: "word" */
+    u64 hold;   /* cycles for which they stay; 0: they are flipped once */
+    u32 strata; /* structures with live bits, if faults are drawn for each; else 0 */
     VEC(struct fault_target) targets;
     u64 live_bits; /* of all targets */
     struct injection *faults;
@@ -174,6 +209,8 @@ struct hd_inject {
     bool stopped;
     struct ledger *ledger;
     size_t ledger_bytes;
+    struct shadow_end *shadow_ends; /* by id; shared by all processes */
+    struct shadows *shadows;        /* of this process; NULL: none */
     int outputs; /* file without a name: those of the golden run, one after the other */
     const u8 *golden_outputs; /* mapped */
     size_t golden_bytes, at;  /* at: of the next output */
@@ -182,11 +219,13 @@ struct hd_inject {
     bool joined;             /* this is a process of the program */
     bool looked;             /* of a program: at the memory of this launch */
     const char *place, *own; /* of this process: the folder "work", or that of its fault */
-    int end;                 /* of a fault's process: its pipe */
+    const struct hd_inject_host *host; /* of a replay */
+    int end;                           /* of a fault's process: its pipe */
 
     /* of this process */
     enum role role;
-    u32 launch; /* that runs, or is next */
+    bool replays; /* it runs one fault to its end, whatever is known of it */
+    u32 launch;   /* that runs, or is next */
     u64 next_sample;
     VEC(struct touched) touched;
     VEC(struct wrong_word) wrong;
@@ -214,6 +253,13 @@ bool list_read(const struct hd_inject *inject, const char *text, const char *nam
                struct injection_list *list, struct error *error);
 /* Whether all launches exist; the golden run is recorded. */
 bool list_check(const struct hd_inject *inject, struct error *error);
+
+/* shadow.c: in the process that follows faults in registers. */
+void shadow_create(struct hd_inject *inject);
+/* In the cycle of a fault, whose entry is in use: begins to follow it. False: it cannot be. */
+bool shadow_ask(struct hd_inject *inject, u64 id);
+/* Between windows, and when a launch has ended. */
+void shadow_moment(struct hd_inject *inject, bool ended);
 
 /* golden.c */
 void golden_moment(struct hd_inject *inject, const struct live_moment *moment);
@@ -250,6 +296,8 @@ void follow_begin_fault(struct hd_inject *inject, u64 id);
 bool follow_audits(const struct hd_inject *inject, u64 id);
 /* Its bits, for the timing model. */
 struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit);
+/* The cycle in which it strikes, and whether it was moved there (shadow.c). */
+u64 follow_cycle(const struct hd_inject *inject, u64 id, bool *moved);
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment);
 void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
 /* The program has ended. Does not return. */
@@ -258,6 +306,8 @@ _Noreturn void follow_end(struct hd_inject *inject, const struct hd_result *resu
 /* spawn.c */
 /* Ids in the order of their moments. */
 u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to);
+/* Whether any of these faults may be followed beside the run (shadow.c). */
+bool spawn_shadows(const struct hd_inject *inject, u64 from, u64 to);
 /* Waits until at most `most` faults run; or, with `launch_ended`, until all have returned into their
  * programs. */
 void spawn_wait(struct hd_inject *inject, u32 most, bool launch_ended);
@@ -266,6 +316,8 @@ void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
                   const struct fault_process *process, u64 total);
 /* Forks the process of a fault; true in the child. */
 bool spawn_again(struct hd_inject *inject, u64 id);
+bool spawn_replay(struct hd_inject *inject, const struct hd_inject_host *host, u64 id,
+                  struct error *error);
 void spawn_fail(struct hd_inject *inject, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Called by the timing model in the cycle of a fault (live_ask_fn). */
@@ -311,6 +363,8 @@ struct injection *program_faults(const struct hd_inject *inject);
 bool judge_files(const struct hd_inject *inject, const char *place, struct fault_verdict *verdict);
 
 /* tally.c */
+/* Half the width of the interval of the failure rate. */
+f64 tally_half_width(const struct hd_inject *inject);
 u64 tally_failures(const struct hd_inject *inject, u64 *total);
 
 #endif

@@ -23,6 +23,7 @@ static void add_target(struct hd_inject *inject, const struct state_row *row, co
         .counted = state_bits(row) - live,
     };
     inject->live_bits += live;
+    inject->strata += inject->plan.stratify && live;
 }
 
 bool draw_targets(struct hd_inject *inject, struct error *error)
@@ -62,22 +63,27 @@ bool draw_targets(struct hd_inject *inject, struct error *error)
 
 bool draw_model(struct hd_inject *inject, struct error *error)
 {
-    static const char burst[] = "burst:";
+    static const char burst[] = "burst:", stuck[] = "stuck:";
     const char *model = inject->plan.model ? inject->plan.model : "bit";
     u64 bits;
     if (!strcmp(model, "bit"))
         inject->burst = 1;
     else if (!strcmp(model, "word"))
         inject->burst = 0;
-    else if (!strncmp(model, burst, sizeof burst - 1) &&
-             text_u64(model + sizeof burst - 1, &bits) == TEXT_OK && bits >= 1 &&
-             bits <= MOST_PATTERN)
+    else if (!strncmp(model, stuck, sizeof stuck - 1) &&
+             text_u64(model + sizeof stuck - 1, &bits) == TEXT_OK && bits >= 1 &&
+             bits <= MOST_STUCK) {
+        inject->burst = 1;
+        inject->hold = bits;
+    } else if (!strncmp(model, burst, sizeof burst - 1) &&
+               text_u64(model + sizeof burst - 1, &bits) == TEXT_OK && bits >= 1 &&
+               bits <= MOST_PATTERN)
         inject->burst = (u32)bits;
     else
         return error_set(error, ERROR_USAGE, "",
-                         "'%.60s' is no fault model: expected bit, burst:K with K from 1 to %d, or "
-                         "word",
-                         model, MOST_PATTERN);
+                         "'%.60s' is no fault model: expected bit, burst:K with K from 1 to %d, "
+                         "stuck:CYCLES with 1 to %d cycles, or word",
+                         model, MOST_PATTERN, MOST_STUCK);
     return true;
 }
 
@@ -97,13 +103,27 @@ static void draw_bits(const struct hd_inject *inject, struct rng *rng, struct in
     fault->pattern = 1 + rng_below(rng, (1ull << bits) - 1);
 }
 
-static struct injection draw_one(const struct hd_inject *inject, struct rng *rng)
+/* A bit of any structure or, if they are strata, of that of the fault's turn. */
+static u64 draw_bit(const struct hd_inject *inject, struct rng *rng, u64 id, u32 *target)
+{
+    u64 turn = inject->strata ? id % inject->strata : 0, bit;
+    if (!inject->strata) {
+        bit = rng_below(rng, inject->live_bits);
+        for (*target = 0; bit >= inject->targets.data[*target].live; ++*target)
+            bit -= inject->targets.data[*target].live;
+        return bit;
+    }
+    for (*target = 0; !inject->targets.data[*target].live || turn; ++*target)
+        turn -= inject->targets.data[*target].live != 0;
+    return rng_below(rng, inject->targets.data[*target].live);
+}
+
+static struct injection draw_one(const struct hd_inject *inject, struct rng *rng, u64 id)
 {
     const struct ledger *ledger = inject->ledger;
     struct injection fault = {0};
-    u64 bit = rng_below(rng, inject->live_bits), cycle = rng_below(rng, ledger->cycles);
-    for (; bit >= inject->targets.data[fault.target].live; fault.target++)
-        bit -= inject->targets.data[fault.target].live;
+    const u64 bit = draw_bit(inject, rng, id, &fault.target);
+    u64 cycle = rng_below(rng, ledger->cycles);
     const struct state_row *row = inject->targets.data[fault.target].row;
     fault.owner = (u32)(bit / state_backed_bits(row));
     fault.entry = bit % state_backed_bits(row) / row->backed;
@@ -120,6 +140,6 @@ void draw_faults(struct hd_inject *inject, u64 end)
     for (; inject->drawn < end; inject->drawn++) {
         struct rng rng; /* of its own: what a fault is does not depend on the others */
         rng_stream(&rng, inject->plan.seed, 0, "fault", inject->drawn, "draw");
-        inject->faults[inject->drawn] = draw_one(inject, &rng);
+        inject->faults[inject->drawn] = draw_one(inject, &rng, inject->drawn);
     }
 }

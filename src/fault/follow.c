@@ -27,6 +27,11 @@ enum {
 static _Noreturn void conclude(struct hd_inject *inject, enum hd_effect effect,
                                enum decided decided)
 {
+    if (inject->replays) {
+        if (inject->host->replayed)
+            inject->host->replayed(inject->host->user);
+        _exit(0);
+    }
     const struct fault_verdict *before = &inject->ledger->verdicts[inject->follow.id];
     struct fault_verdict *verdict = &inject->follow.verdict;
     const struct fault_verdict *claim = &inject->follow.claim;
@@ -52,6 +57,14 @@ bool follow_audits(const struct hd_inject *inject, u64 id)
     return rng_unit(&rng) < inject->plan.audit;
 }
 
+u64 follow_cycle(const struct hd_inject *inject, u64 id, bool *moved)
+{
+    const struct shadow_end *end = &inject->shadow_ends[id];
+    *moved = inject->role != ROLE_SHADOW && !inject->replays && end->fate == SHADOW_MOVED &&
+             !follow_audits(inject, id);
+    return *moved ? end->cycle : inject->faults[id].cycle;
+}
+
 struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
 {
     const struct injection *fault = &inject->faults[id];
@@ -59,7 +72,24 @@ struct strike follow_strike(const struct hd_inject *inject, u64 id, u32 bit)
     return (struct strike){.element = target->name,
                            .owner = fault->owner,
                            .bit = fault->entry * target->row->bits + fault->bit + bit,
-                           .cycle = fault->cycle};
+                           .cycle = fault->cycle,
+                           .hold = inject->hold};
+}
+
+/* The bits that are wrong where a fault was moved. */
+static void add_moved(struct hd_inject *inject, u64 id)
+{
+    struct follow *follow = &inject->follow;
+    const struct shadow_end *end = &inject->shadow_ends[id];
+    const struct fault_target *target = &inject->targets.data[inject->faults[id].target];
+    for (u32 i = 0; i < end->count; i++)
+        for (u32 set = end->words[i].wrong; set; set &= set - 1) {
+            struct strike strike = follow_strike(inject, id, 0);
+            strike.bit = end->words[i].entry * target->row->bits + (u32)__builtin_ctz(set);
+            strike.cycle = end->cycle;
+            assert(follow->strike_count < MOST_PATTERN);
+            follow->strikes[follow->strike_count++] = strike;
+        }
 }
 
 void follow_begin_fault(struct hd_inject *inject, u64 id)
@@ -67,10 +97,14 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     const struct injection *fault = &inject->faults[id];
     const struct fault_target *target = &inject->targets.data[fault->target];
     struct follow *follow = &inject->follow;
+    bool moved;
     *follow = (struct follow){.id = id,
-                              .audit = follow_audits(inject, id),
+                              .audit = inject->replays || follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
-    for (u32 i = 0; i < MOST_PATTERN; i++)
+    follow_cycle(inject, id, &moved);
+    if (moved)
+        add_moved(inject, id);
+    for (u32 i = 0; i < MOST_PATTERN && !moved; i++)
         if (fault->pattern >> i & 1)
             follow->strikes[follow->strike_count++] = follow_strike(inject, id, i);
     for (u32 i = 0; i < inject->launch; i++)
@@ -120,6 +154,8 @@ static bool has_struck(struct hd_inject *inject)
         held |= follow->strikes[i].result == FLIP_DEAD;
     }
     follow->struck = true;
+    if (acts && inject->shadow_ends[follow->id].fate == SHADOW_VANISHED)
+        decide(inject, HD_EFFECT_MASKED, DECIDED_VANISHED);
     if (!acts)
         decide(inject, HD_EFFECT_MASKED, held ? DECIDED_DEAD : DECIDED_UNUSED);
     return true;
@@ -191,11 +227,20 @@ static void compare(struct hd_inject *inject, const struct live_moment *moment)
                                     : follow->check + 1 + follow->tries++ / 2;
 }
 
+/* Whether a bit that is stuck has changed something; the launch ends before it is released. */
+static bool acts_so_far(const struct follow *follow)
+{
+    for (u32 i = 0; i < follow->strike_count; i++)
+        if (follow->strikes[i].held)
+            return true;
+    return false;
+}
+
 static void end_launch(struct hd_inject *inject, const struct live_moment *moment,
                        const struct golden_sample *end)
 {
     struct follow *follow = &inject->follow;
-    if (!follow->struck && follow->armed && !has_struck(inject)) /* the launch has ended before */
+    if (!follow->struck && follow->armed && !has_struck(inject) && !acts_so_far(follow))
         decide(inject, HD_EFFECT_MASKED, DECIDED_LATE);
     follow->struck = follow->armed;
     follow->cycles += moment->cycle;
@@ -216,7 +261,7 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
         end_launch(inject, moment, end);
         return;
     }
-    if (!follow->armed && inject->joined)
+    if (!follow->armed && (inject->joined || inject->replays))
         follow_arm(inject);
     if ((f64)moment->cycle > inject->plan.hang * (f64)limit) {
         follow->verdict.cycles = follow->cycles + moment->cycle;

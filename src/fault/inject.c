@@ -16,7 +16,6 @@ enum {
 };
 #define DEFAULT_HANG 2.0 /* times the golden run, as gpuFI-4 has it */
 #define DEFAULT_AUDIT 0.01
-#define QUANTILE 1.959963984540054 /* 95 % */
 
 const char *hd_effect_name(enum hd_effect effect)
 {
@@ -61,6 +60,8 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
     if (!plan->list && (!plan->faults || plan->faults > MOST_FAULTS))
         return error_set(error, ERROR_USAGE, "", "the number of faults is not from 1 to %d",
                          MOST_FAULTS);
+    if (plan->stratify && plan->list)
+        return error_set(error, ERROR_USAGE, "", "a list of faults has no strata");
     if (plan->only >= 0 && !plan->list && (u64)plan->only >= plan->faults)
         return error_set(error, ERROR_USAGE, "", "there is no fault %lld: ids count from 0 to %llu",
                          (long long)plan->only, (unsigned long long)plan->faults - 1);
@@ -94,7 +95,8 @@ static bool create_ledger(struct hd_inject *inject, struct error *error)
 {
     if (inject->folder)
         return program_share(inject, error);
-    const size_t bytes = sizeof(struct ledger) + inject->capacity * sizeof(struct fault_verdict);
+    const size_t ends = sizeof(struct ledger) + inject->capacity * sizeof(struct fault_verdict);
+    const size_t bytes = ends + inject->capacity * sizeof(struct shadow_end);
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     inject->outputs = memfd_create("heddle-outputs", MFD_CLOEXEC);
@@ -106,6 +108,7 @@ static bool create_ledger(struct hd_inject *inject, struct error *error)
     }
     inject->ledger = map;
     inject->ledger_bytes = bytes;
+    inject->shadow_ends = (struct shadow_end *)(inject->ledger->verdicts + inject->capacity);
     inject->ledger->every = FIRST_INTERVAL;
     return true;
 }
@@ -232,11 +235,7 @@ void hd_inject_output(struct hd_inject *inject, const char *name, hd_address add
 /* Whether the failure rate is known well enough. */
 static bool is_reached(const struct hd_inject *inject)
 {
-    u64 total;
-    f64 low, high;
-    const u64 failures = tally_failures(inject, &total);
-    hd_wilson(failures, total, QUANTILE, &low, &high);
-    return (high - low) / 2 <= inject->plan.half_width;
+    return tally_half_width(inject) <= inject->plan.half_width;
 }
 
 static bool run_range(struct hd_inject *inject, const struct hd_inject_host *host, u64 from, u64 to,
@@ -287,27 +286,42 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
     return ok || api_fail(error, &inner);
 }
 
+bool hd_inject_replay(struct hd_inject *inject, uint64_t id, const struct hd_inject_host *host,
+                      struct hd_error *error)
+{
+    struct error inner = {0};
+    if (!inject || !host || !host->run || id >= inject->drawn)
+        return api_null(error, "hd_inject_replay");
+    timing_watch_moments(inject->device->timing, at_moment, inject);
+    const bool ok = spawn_replay(inject, host, id, &inner);
+    timing_watch_moments(inject->device->timing, NULL, NULL);
+    return ok || api_fail(error, &inner);
+}
+
 /* ---- processes of programs ---- */
 
 /* The plan of the campaign that has started this process. */
 static bool read_plan(struct hd_inject *inject, struct error *error)
 {
     struct hd_inject_plan plan = {.only = -1};
-    json_int_t seed = 0, capacity = 0;
-    int jobs = 0;
+    json_int_t seed = 0, capacity = 0, only = -1;
+    int jobs = 0, stratify = 0;
     const char *path = arena_printf(inject->arena, "%s/plan.json", inject->folder);
     json_t *files = NULL, *json = json_load_file(path, 0, NULL);
-    const bool ok = json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:o}",
-                                        "structures", &plan.structures, "model", &plan.model,
-                                        "words", &plan.words, "seed", &seed, "hang", &plan.hang,
-                                        "audit", &plan.audit, "tolerance", &plan.tolerance, "jobs",
-                                        &jobs, "capacity", &capacity, "files", &files) == 0;
+    const bool ok =
+        json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:b, s:o}",
+                            "structures", &plan.structures, "model", &plan.model, "words",
+                            &plan.words, "seed", &seed, "hang", &plan.hang, "audit", &plan.audit,
+                            "tolerance", &plan.tolerance, "jobs", &jobs, "capacity", &capacity,
+                            "only", &only, "stratify", &stratify, "files", &files) == 0;
     const char **names = arena_array(inject->arena, const char *, json_array_size(files));
     for (size_t i = 0; i < json_array_size(files); i++)
         names[i] = json_string_value(json_array_get(files, i));
     plan.files = names;
     plan.file_count = (u32)json_array_size(files);
     plan.seed = (u64)seed;
+    plan.only = only;
+    plan.stratify = stratify;
     plan.jobs = (u32)jobs;
     plan.folder = inject->folder;
     if (ok)
@@ -329,8 +343,10 @@ static bool take_role(struct hd_inject *inject, const char *role, struct error *
     if (!strcmp(role, "golden")) {
         inject->role = ROLE_GOLDEN;
         ledger->joined = true;
-    } else if (!strcmp(role, "runner")) {
-        inject->role = ROLE_RUNNER;
+    } else if (!strcmp(role, "runner") || !strcmp(role, "shadow")) {
+        inject->role = *role == 'r' ? ROLE_RUNNER : ROLE_SHADOW;
+        if (inject->role == ROLE_SHADOW)
+            shadow_create(inject);
         inject->order = spawn_order(inject, ledger->from, ledger->to);
     } else if (text_u64(role, &id) == TEXT_OK && id < inject->drawn) {
         inject->role = ROLE_FAULT;
@@ -374,7 +390,7 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
 bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault)
 {
     static const char *const decided[] = {"",          "late",    "unused", "dead",
-                                          "converged", "written", "end"};
+                                          "converged", "written", "end",    "vanished"};
     if (!inject || index >= inject->drawn)
         return false;
     const struct injection *what = &inject->faults[index];
@@ -400,6 +416,7 @@ bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_f
         .error = verdict->error,
         .detail = verdict->detail,
         .explanation = verdict->explanation,
+        .story = inject->shadow_ends[index].story,
     };
     return true;
 }

@@ -59,7 +59,8 @@ struct injection *program_faults(const struct hd_inject *inject)
 static size_t ledger_bytes(const struct hd_inject *inject)
 {
     return sizeof(struct ledger) +
-           inject->capacity * (sizeof(struct fault_verdict) + sizeof(struct injection));
+           inject->capacity * (sizeof(struct fault_verdict) + sizeof(struct injection) +
+                               sizeof(struct shadow_end));
 }
 
 static bool map_ledger(struct hd_inject *inject, bool create, struct error *error)
@@ -67,6 +68,8 @@ static bool map_ledger(struct hd_inject *inject, bool create, struct error *erro
     char *path = path_in(inject, "ledger");
     inject->ledger_bytes = ledger_bytes(inject);
     inject->ledger = site_map(path, inject->ledger_bytes, create, error);
+    if (inject->ledger)
+        inject->shadow_ends = (struct shadow_end *)(program_faults(inject) + inject->capacity);
     const bool ok =
         inject->ledger && (!create || site_reserve(path, 0, sizeof(struct ledger), error));
     free(path);
@@ -78,9 +81,11 @@ static bool reserve_faults(const struct hd_inject *inject, u64 from, u64 to, str
 {
     const size_t head = sizeof(struct ledger), one = sizeof(struct fault_verdict);
     const size_t faults = head + inject->capacity * one, fault = sizeof(struct injection);
+    const size_t ends = faults + inject->capacity * fault, end = sizeof(struct shadow_end);
     char *path = path_in(inject, "ledger");
     const bool ok = site_reserve(path, head + from * one, (to - from) * one, error) &&
-                    site_reserve(path, faults + from * fault, (to - from) * fault, error);
+                    site_reserve(path, faults + from * fault, (to - from) * fault, error) &&
+                    site_reserve(path, ends + from * end, (to - from) * end, error);
     free(path);
     return ok;
 }
@@ -92,11 +97,12 @@ static bool write_plan(const struct hd_inject *inject, struct error *error)
     for (u32 i = 0; i < plan->file_count; i++)
         json_array_append_new(files, json_string(plan->files[i]));
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:i, s:I, s:o}", "structures",
+        "{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:b, s:o}", "structures",
         plan->structures ? plan->structures : "", "model", plan->model ? plan->model : "bit",
         "words", plan->words ? plan->words : "u32", "seed", (json_int_t)plan->seed, "hang",
         plan->hang, "audit", plan->audit, "tolerance", plan->tolerance, "jobs", (int)plan->jobs,
-        "capacity", (json_int_t)inject->capacity, "files", files);
+        "capacity", (json_int_t)inject->capacity, "only", (json_int_t)plan->only, "stratify",
+        (int)plan->stratify, "files", files);
     char *path = path_in(inject, "plan.json");
     const bool ok = json && json_dump_file(json, path, JSON_REAL_PRECISION(17)) == 0;
     json_decref(json);
@@ -233,13 +239,14 @@ static bool is_known(const struct hd_inject *inject, u64 id)
     return verdict->effect != HD_EFFECT_NONE || verdict->crashed;
 }
 
-/* The program a second time, which forks the processes of faults. */
-static bool run_forking(struct hd_inject *inject, const struct hd_inject_host *host,
-                        struct error *error)
+/* The program once more, which forks the processes of faults ("runner"), or follows faults beside it
+ * ("shadow"). */
+static bool run_again(struct hd_inject *inject, const struct hd_inject_host *host, const char *role,
+                      struct error *error)
 {
     struct fault_process process;
     char *work = path_in(inject, "work");
-    bool ok = start(inject, host, work, "runner", &process, error);
+    bool ok = start(inject, host, work, role, &process, error);
     if (ok) {
         spawn_attend(inject, host, &process, inject->ledger->to);
         const int status = process_reap(&process);
@@ -333,7 +340,9 @@ bool program_run_faults(struct hd_inject *inject, const struct hd_inject_host *h
            (to - from) * sizeof *inject->faults);
     ledger->from = from;
     ledger->to = to;
-    bool ok = ledger->threaded || run_forking(inject, host, error);
+    bool ok = ledger->threaded || !spawn_shadows(inject, from, to) ||
+              run_again(inject, host, "shadow", error);
+    ok = ok && (ledger->threaded || ledger->failed || run_again(inject, host, "runner", error));
     if (ok && !ledger->failed)
         ok = run_apart(inject, host, from, to, error);
     if (ok && ledger->failed)

@@ -155,8 +155,10 @@ static void list_due(struct hd_inject *inject, fs end)
     inject->due.count = inject->due_ids.count = kept;
     while (inject->next < inject->order_count) {
         const u64 id = inject->order[inject->next];
-        const struct strike strike =
+        struct strike strike =
             follow_strike(inject, id, (u32)__builtin_ctzll(inject->faults[id].pattern));
+        bool moved;
+        strike.cycle = follow_cycle(inject, id, &moved);
         if (inject->faults[id].launch != inject->launch ||
             !timing_strike_due(inject->device->timing, &strike, end))
             break;
@@ -173,10 +175,18 @@ static void list_due(struct hd_inject *inject, fs end)
 bool spawn_ask(void *user, struct strike *strike)
 {
     struct hd_inject *inject = user;
-    if (inject->role != ROLE_RUNNER)
+    if (inject->role != ROLE_RUNNER && inject->role != ROLE_SHADOW)
         return true;
     const u64 id = inject->due_ids.data[strike - inject->due.data];
-    if (!timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
+    if (inject->role == ROLE_SHADOW) {
+        if (timing_is_used(inject->device->timing, strike))
+            shadow_ask(inject, id);
+        return false;
+    }
+    if (inject->shadow_ends[id].fate == SHADOW_VANISHED && !follow_audits(inject, id))
+        settle(inject, id, DECIDED_VANISHED);
+    else if (!inject->hold && !timing_is_used(inject->device->timing, strike) &&
+             !follow_audits(inject, id))
         settle(inject, id, DECIDED_UNUSED);
     else if ((!inject->joined || program_can_fork(inject)) && spawn_again(inject, id)) {
         inject->follow.armed = true;
@@ -190,6 +200,16 @@ void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
 {
     if (stopped(inject))
         give_up(inject);
+    if (inject->role == ROLE_SHADOW)
+        shadow_moment(inject, moment->ended);
+    if (moment->ended && inject->role == ROLE_SHADOW) {
+        inject->due.count = inject->due_ids.count = 0;
+        inject->launch++;
+        while (inject->next < inject->order_count &&
+               inject->faults[inject->order[inject->next]].launch < inject->launch)
+            inject->next++;
+        return;
+    }
     if (moment->ended) {
         check_repeats(inject, moment->cycle);
         skip_late(inject);
@@ -213,6 +233,8 @@ static _Noreturn void run_here(struct hd_inject *inject, const struct hd_inject_
     inject->at = 0;
     if (inject->role == ROLE_GOLDEN)
         touch_record(inject);
+    if (inject->role == ROLE_SHADOW)
+        shadow_create(inject);
     const bool ok = host->run(host->user, inject, &result, &error);
     if (inject->role == ROLE_FAULT && ok)
         follow_end(inject, &result);
@@ -256,9 +278,21 @@ static int by_time(const void *a, const void *b, void *user)
     const struct injection *x = &inject->faults[first], *y = &inject->faults[second];
     if (x->launch != y->launch)
         return x->launch < y->launch ? -1 : 1;
-    if (x->cycle != y->cycle)
-        return x->cycle < y->cycle ? -1 : 1;
+    bool moved;
+    const u64 a_cycle = follow_cycle(inject, first, &moved);
+    const u64 b_cycle = follow_cycle(inject, second, &moved);
+    if (a_cycle != b_cycle)
+        return a_cycle < b_cycle ? -1 : 1;
     return first < second ? -1 : first > second;
+}
+
+bool spawn_shadows(const struct hd_inject *inject, u64 from, u64 to)
+{
+    for (u64 id = from; id < to && !inject->hold; id++)
+        if (!strcmp(inject->targets.data[inject->faults[id].target].name, "collect.registers") &&
+            (inject->plan.only < 0 || (u64)inject->plan.only == id))
+            return true;
+    return false;
 }
 
 u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to)
@@ -276,6 +310,9 @@ bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum
                u64 from, u64 to, struct error *error)
 {
     struct fault_process process;
+    if (role == ROLE_RUNNER && spawn_shadows(inject, from, to) &&
+        !spawn_run(inject, host, ROLE_SHADOW, from, to, error))
+        return false;
     u64 *order = spawn_order(inject, from, to);
     inject->order = order;
     inject->next = 0;
@@ -299,4 +336,29 @@ bool spawn_run(struct hd_inject *inject, const struct hd_inject_host *host, enum
                          "the process of the run without faults was ended: a bug, or the host is "
                          "out of memory");
     return true;
+}
+
+bool spawn_replay(struct hd_inject *inject, const struct hd_inject_host *host, u64 id,
+                  struct error *error)
+{
+    struct fault_process process;
+    struct hd_error ignored = {0};
+    struct hd_result result = {.explanation = ""};
+    const int pid = process_fork(&process, true);
+    if (pid < 0)
+        return error_set(error, ERROR_SYSTEM, "", "cannot create a process: %s", strerror(errno));
+    if (pid == 0) {
+        inject->role = ROLE_FAULT;
+        inject->replays = true;
+        inject->host = host;
+        inject->launch = 0;
+        inject->at = 0;
+        follow_begin_fault(inject, id);
+        host->run(host->user, inject, &result, &ignored);
+        if (host->replayed)
+            host->replayed(host->user);
+        _exit(0);
+    }
+    spawn_attend(inject, host, &process, 0);
+    return !process_reap(&process) || error_set(error, ERROR_SYSTEM, "", "the replay has failed");
 }

@@ -57,6 +57,63 @@ u64 tally_failures(const struct hd_inject *inject, u64 *total)
     return failures;
 }
 
+/* A share of all live bits when as many faults strike each structure: the mean of the structures' shares
+ * by their bits. The interval adds the squares of those of the structures. */
+struct strata_share {
+    f64 share, low, high;
+};
+
+static struct strata_share strata_share(const struct hd_inject *inject, u32 effects)
+{
+    f64 share = 0, middle = 0, square = 0;
+    for (u32 i = 0; i < inject->targets.count; i++) {
+        const struct effect_counts counts = count_effects(inject, i, false);
+        const f64 weight = (f64)inject->targets.data[i].live / (f64)inject->live_bits;
+        u64 total = 0, count = 0;
+        f64 low, high;
+        for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++) {
+            total += counts.of[e];
+            count += effects >> e & 1 ? counts.of[e] : 0;
+        }
+        if (!inject->targets.data[i].live)
+            continue;
+        hd_wilson(count, total, QUANTILE, &low, &high);
+        share += total ? weight * (f64)count / (f64)total : 0;
+        middle += weight * (low + high) / 2;
+        square += pow(weight * (high - low) / 2, 2);
+    }
+    return (struct strata_share){share, fmax(middle - sqrt(square), 0),
+                                 fmin(middle + sqrt(square), 1)};
+}
+
+enum {
+    FAILURES = 1u << HD_EFFECT_SDC | 1u << HD_EFFECT_DUE | 1u << HD_EFFECT_HANG
+};
+
+f64 tally_half_width(const struct hd_inject *inject)
+{
+    u64 total;
+    f64 low, high;
+    if (inject->strata) {
+        const struct strata_share failures = strata_share(inject, FAILURES);
+        return (failures.high - failures.low) / 2;
+    }
+    const u64 failures = tally_failures(inject, &total);
+    hd_wilson(failures, total, QUANTILE, &low, &high);
+    return (high - low) / 2;
+}
+
+/* Puts shares of all bits in the place of those of faults. */
+static void weigh(const struct hd_inject *inject, json_t *share, u32 effects)
+{
+    const struct strata_share all = strata_share(inject, effects);
+    if (!json_object_get(share, "share"))
+        return;
+    json_object_set_new(share, "share", json_real(all.share));
+    json_object_set_new(share, "low", json_real(all.low));
+    json_object_set_new(share, "high", json_real(all.high));
+}
+
 static json_t *share_json(u64 count, u64 total, bool rates)
 {
     json_t *share = json_object();
@@ -131,6 +188,7 @@ static json_t *plan_json(const struct hd_inject *inject)
     json_object_set_new(json, "structures", json_string(plan->structures ? plan->structures : ""));
     json_object_set_new(json, "model", json_string(plan->model ? plan->model : "bit"));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
+    json_object_set_new(json, "stratified", json_boolean(inject->strata));
     json_object_set_new(json, "list", json_boolean(plan->list));
     json_object_set_new(json, "half_width", json_real(plan->half_width));
     json_object_set_new(json, "hang", json_real(plan->hang));
@@ -159,6 +217,11 @@ char *hd_inject_json(const struct hd_inject *inject)
     json_object_set_new(total, "live_bits", json_integer((json_int_t)inject->live_bits));
     json_object_set_new(total, "counted_bits", json_integer((json_int_t)counted));
     add_counts(total, &counts, is_sample(inject));
+    for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS && inject->strata; e++)
+        weigh(inject, json_object_get(json_object_get(total, "outcomes"), hd_effect_name(e)),
+              1u << e);
+    if (inject->strata)
+        weigh(inject, json_object_get(total, "failures"), FAILURES);
     json_object_set_new(json, "plan", plan_json(inject));
     json_object_set_new(json, "golden", golden_json(inject));
     json_object_set_new(json, "complete", json_boolean(!inject->stopped));

@@ -248,6 +248,42 @@ static void read_again(void **state)
     close_bed(bed);
 }
 
+/* Faults in registers whose wrong values are followed beside the run without faults have the fates of
+ * those that run from their flip to the end, in company as alone. */
+static void followed(void **state)
+{
+    enum {
+        MOST = 400
+    };
+    static char list[MOST * 40];
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault found[MOST], fault;
+    u32 vanished = 0, faults = 0;
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    for (u32 r = 0; r < 5; r++)
+        for (u32 bit = 0; bit < 32; bit += 9)
+            for (u32 cycle = 700; cycle < 730; cycle += 3, faults++)
+                length += sprintf(list + length, "collect.registers,%u,%u,%u\n", r * THREADS + bit,
+                                  bit, cycle);
+    struct hd_inject_plan plan = {.list = list, .only = -1, .jobs = 2, .audit = 1e-9};
+    inject(bed, plan);
+    for (u32 i = 0; i < faults; i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &found[i]));
+        vanished += !strcmp(found[i].decided, "vanished");
+    }
+    assert_in_range(vanished, faults / 5, faults);
+    plan.audit = 1; /* these are not moved */
+    inject(bed, plan);
+    for (u32 i = 0; i < faults; i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &fault));
+        assert_false(fault.disagrees);
+        if (fault.effect != found[i].effect || fault.wrong != found[i].wrong)
+            fail_msg("fault %u: %s, followed %s", i, hd_effect_name(fault.effect),
+                     hd_effect_name(found[i].effect));
+    }
+    close_bed(bed);
+}
+
 /* Registers that nothing reads any more are masked: the number of the thread, the offset. */
 static void dead_registers(void **state)
 {
@@ -273,7 +309,7 @@ static void address(void **state)
 
 /* A bit of all registers of a lane, at each cycle of a round of the loop: some time in it, the counter
  * is not about to be overwritten. */
-static void strike_round(struct bed *bed, u32 lane, u32 bit)
+static void strike_round(struct bed *bed, u32 lane, u32 bit, const char *model)
 {
     enum {
         USED = 5, /* registers of the kernel */
@@ -285,7 +321,7 @@ static void strike_round(struct bed *bed, u32 lane, u32 bit)
         for (u32 cycle = 0; cycle < ROUND; cycle++)
             length += sprintf(list + length, "collect.registers,%u,%u,%u\n", r * THREADS + lane,
                               bit, 700 + cycle);
-    inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2});
+    inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2, .model = model});
 }
 
 /* A high bit of the loop counter: more rounds than the limit allows. A low one: some more or less. */
@@ -293,16 +329,68 @@ static void loop_counter(void **state)
 {
     struct bed *bed = open_bed(simple, NULL);
     struct hd_fault fault, golden = {0};
-    strike_round(bed, 2, 20);
+    strike_round(bed, 2, 20, NULL);
     assert_in_range(count(bed, HD_EFFECT_HANG, &fault), 5, 40);
     assert_int_equal(count(bed, HD_EFFECT_SDC, &golden), 40);
     assert_int_equal(count(bed, HD_EFFECT_TIME, &golden), 0);
     count(bed, HD_EFFECT_SDC, &golden);
     assert_in_range(fault.cycles, 2 * golden.cycles, 2 * golden.cycles + 100);
-    strike_round(bed, 2, 3);
+    strike_round(bed, 2, 3, NULL);
     assert_int_equal(count(bed, HD_EFFECT_HANG, &fault), 0);
     assert_in_range(count(bed, HD_EFFECT_TIME, &fault), 5, 40);
     assert_true(fault.cycles != golden.cycles);
+    close_bed(bed);
+}
+
+/* A bit that is stuck for one cycle is one that is flipped. For long, the loop counter's hangs whenever
+ * it begins, though most values that it flips are overwritten; what nothing reads stays masked. */
+static void stuck(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault, once[200];
+    strike_round(bed, 2, 20, NULL);
+    for (u32 i = 0; i < ARRAY_LEN(once); i++)
+        assert_true(hd_inject_fault(bed->inject, i, &once[i]));
+    strike_round(bed, 2, 20, "stuck:1");
+    for (u32 i = 0; i < ARRAY_LEN(once); i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &fault));
+        assert_int_equal(fault.effect, once[i].effect);
+    }
+    strike_round(bed, 2, 20, "stuck:1000000");
+    assert_int_equal(count(bed, HD_EFFECT_HANG, &fault), 40);
+    assert_in_range(count(bed, HD_EFFECT_MASKED, &fault), 40, 80);
+    close_bed(bed);
+}
+
+/* As many faults for each structure; the total is the mean of their shares by bits. */
+static void strata(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    u32 faults[2] = {0}, failures[2] = {0};
+    struct hd_fault fault;
+    inject(bed, (struct hd_inject_plan){.structures = "^(fetch[.]pc|collect[.]registers)$",
+                                        .faults = 80,
+                                        .stratify = true,
+                                        .only = -1,
+                                        .jobs = 2});
+    for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
+        const bool pc = !strcmp(fault.structure, "fetch.pc");
+        faults[pc]++;
+        failures[pc] += fault.effect >= HD_EFFECT_SDC;
+    }
+    assert_true(faults[0] == 40 && faults[1] == 40);
+    char *json = hd_inject_json(bed->inject);
+    const char *total = strstr(json, "\"total\""), *share = strstr(total, "\"failures\"");
+    f64 registers = 0, pcs = 0, found = strtod(strstr(share, "\"share\": ") + 9, NULL);
+    const char *row = strstr(json, "\"collect.registers\"");
+    registers = strtod(strstr(row, "\"live_bits\": ") + 13, NULL);
+    row = strstr(json, "\"fetch.pc\"");
+    pcs = strtod(strstr(row, "\"live_bits\": ") + 13, NULL);
+    const f64 expected =
+        (registers * failures[0] / 40 + pcs * failures[1] / 40) / (registers + pcs);
+    if (fabs(found - expected) > 1e-9)
+        fail_msg("%g, expected %g", found, expected);
+    hd_free(json);
     close_bed(bed);
 }
 
@@ -589,6 +677,10 @@ static void refused_plans(void **state)
         {{.faults = 1, .model = "burst:0", .only = -1}, "no fault model"},
         {{.faults = 1, .model = "burst:65", .only = -1}, "no fault model"},
         {{.faults = 1, .model = "stuck", .only = -1}, "no fault model"},
+        {{.faults = 1, .model = "stuck:0", .only = -1}, "no fault model"},
+        {{.faults = 1, .model = "stuck:1000000001", .only = -1}, "no fault model"},
+        {{.faults = 1, .tolerance = -1, .only = -1}, "tolerance"},
+        {{.list = "structure\n", .stratify = true, .only = -1}, "no strata"},
         {{.faults = 1, .words = "f16", .only = -1}, "no type of output words"},
         {{.faults = 1, .hang = 1, .only = -1}, "expected more than 1"},
         {{.faults = 5, .only = 5}, "there is no fault 5"},
@@ -646,16 +738,17 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
-        cmocka_unit_test(read_again),    cmocka_unit_test(dead_registers),
-        cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
-        cmocka_unit_test(tags),          cmocka_unit_test(control),
-        cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
-        cmocka_unit_test(evenly),        cmocka_unit_test(models),
-        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
-        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
-        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
-        cmocka_unit_test(ends_early),
+        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
+        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
+        cmocka_unit_test(stuck),          cmocka_unit_test(strata),
+        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
+        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
+        cmocka_unit_test(control),        cmocka_unit_test(launches),
+        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
+        cmocka_unit_test(models),         cmocka_unit_test(pattern),
+        cmocka_unit_test(audits),         cmocka_unit_test(wilson),
+        cmocka_unit_test(interval),       cmocka_unit_test(refused_lists),
+        cmocka_unit_test(refused_plans),  cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

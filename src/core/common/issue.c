@@ -115,6 +115,8 @@ void issue_compute_specially(struct core *core, struct inflight *inflight)
     }
     if (inflight->dyn.kind == DYNINST_COMPUTE)
         dyninst_compute(&inflight->dyn);
+    if (UNLIKELY(core->watch != NULL))
+        core->watch->issued(core->watch->user, core, inflight);
     if (core->pipeline->enter)
         core->pipeline->enter(core, inflight);
 }

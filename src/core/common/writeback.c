@@ -259,6 +259,8 @@ static void retire_counted(struct core *core, struct inflight *inflight)
 {
     if (UNLIKELY(core->live != NULL))
         live_written(core, inflight);
+    if (UNLIKELY(core->watch != NULL))
+        core->watch->written(core->watch->user, core, inflight);
     retire_plain(core, inflight, true);
 }
 

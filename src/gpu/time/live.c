@@ -96,8 +96,10 @@ void timing_strike(struct timing *timing, struct strike *strikes, u32 count)
     assert(live);
     live->strikes = strikes;
     live->count = live->left = count;
-    for (u32 i = 0; i < count; i++)
-        strikes[i].done = false;
+    for (u32 i = 0; i < count; i++) {
+        strikes[i].done = strikes[i].held = false;
+        strikes[i].until = 0;
+    }
 }
 
 static u64 common_divisor(u64 a, u64 b)
@@ -123,13 +125,45 @@ static void seek(const struct state_row *row, void *owner, struct strike *s)
     }
 }
 
+/* One cycle of a bit that is stuck; s->cycle becomes the next one. */
+static void hold(struct live *live, struct strike *s, const struct state_row *row, void *owner)
+{
+    u64 bits[MOST_ENTRY_WORDS];
+    const u32 bit = (u32)(s->bit % row->bits);
+    const bool of_core = !strcmp(row->owner, "core");
+    if (row->bits > 64 * MOST_ENTRY_WORDS) {
+        s->result = FLIP_COUNTED;
+        return;
+    }
+    s->until = s->until ? s->until : s->cycle + s->hold;
+    const bool used = state_get(row, owner, s->bit / row->bits, bits);
+    const bool value = bits[bit / 64] >> bit % 64 & 1;
+    if (used && !s->held)
+        s->value = !value;
+    if (used && value != s->value) {
+        const enum state_flip result = state_flip(row, owner, s->bit);
+        s->result = s->held && s->result == FLIP_DONE ? FLIP_DONE : result;
+        if (of_core)
+            live_disturb(owner);
+    } else if (!s->held) {
+        s->result = FLIP_UNUSED;
+    }
+    s->held |= used;
+    s->cycle = MAX(s->cycle, of_core ? core_cycle(owner) : 0) + 1;
+    s->done = s->cycle >= s->until;
+}
+
 static void strike(struct live *live, struct strike *s)
 {
     const struct state_row *row = state_find(&live->rows, s->element);
     void *owner = row ? owner_of(live->timing, row, s->owner) : NULL;
     s->done = true;
-    if (live->ask && !live->ask(live->ask_user, s))
+    if (live->ask && !s->until && !live->ask(live->ask_user, s))
         return;
+    if (s->hold && owner) {
+        hold(live, s, row, owner);
+        return;
+    }
     s->result = owner ? state_flip(row, owner, s->bit) : FLIP_COUNTED;
     if (s->seek && s->result == FLIP_UNUSED)
         seek(row, owner, s);
@@ -200,6 +234,13 @@ bool timing_strike_due(const struct timing *timing, const struct strike *strike,
     return time_of(timing, strike) < end;
 }
 
+/* A core has one call: the first of its strikes, which asks for the next. */
+static void call_at(struct live *live, struct core *core, fs time)
+{
+    if (core->at.call != strike_core || time < core->at.time)
+        core_call_at(core, time, strike_core, live);
+}
+
 /* Flips before the end of the window: cores that run do theirs at the exact cycle. */
 static void strike_window(struct timed_run *run, fs end)
 {
@@ -215,7 +256,7 @@ static void strike_window(struct timed_run *run, fs end)
         if (s->done || time >= end)
             continue;
         if (of_core && core_next(core) < end && core->clock.next < end)
-            core_call_at(t->cores[s->owner], MAX(time, core->clock.next), strike_core, live);
+            call_at(live, t->cores[s->owner], MAX(time, core->clock.next));
         else
             strike(live, s);
     }

@@ -22,8 +22,13 @@ struct strike {
     u64 cycle;           /* of the launch, in the core's own clock */
     bool wait;           /* if no entry is in use, in the first cycle in which one is; cores only */
     bool seek;           /* if its entry is not in use, another one that is; `bit` is changed */
-    bool done;           /* false: the launch ended before */
+    u64 hold;  /* 0: the bit is flipped once. Otherwise it keeps its flipped value for this
+                          * many cycles: it is looked at in each of them, outside of cores before each
+                          * window. It begins in the first cycle in which its entry is in use */
+    bool done; /* false: the launch ended before */
     enum state_flip result;
+    u64 until;        /* with `hold`: the cycle in which it ends; 0: it has not begun, */
+    bool value, held; /* the bit's value, and whether it has been flipped */
 };
 
 /* Called between windows, every `every` cycles: the hash of what can still matter (no statistics, no
