@@ -69,8 +69,11 @@ const struct state_list *timing_rows(const struct timing *timing)
 
 u32 timing_owners(const struct timing *timing, const struct state_row *row)
 {
-    const bool located = !strcmp(row->owner, "core") || !strcmp(row->owner, "slice");
-    return row->visit && located ? (u32)row->copies : 0;
+    static const char *const located[] = {"core", "slice", "channel", "chip"};
+    for (u32 i = 0; row->visit && i < ARRAY_LEN(located); i++)
+        if (!strcmp(row->owner, located[i]))
+            return (u32)row->copies;
+    return 0;
 }
 
 static void *owner_of(const struct timing *timing, const struct state_row *row, u32 number)
@@ -79,7 +82,10 @@ static void *owner_of(const struct timing *timing, const struct state_row *row, 
         return NULL;
     if (!strcmp(row->owner, "core"))
         return timing->cores[number];
-    return memory_system_slice(timing->memory_system, number);
+    if (!strcmp(row->owner, "slice"))
+        return memory_system_slice(timing->memory_system, number);
+    return !strcmp(row->owner, "channel") ? memory_system_channel(timing->memory_system, number)
+                                          : (void *)timing->memory_system;
 }
 
 /* ---- flips ---- */
@@ -188,6 +194,8 @@ static void strike_window(struct timed_run *run, fs end)
             core_call_at(t->cores[s->owner], MAX(time, core->clock.next), strike_core, live);
         else
             strike(live, s);
+        if (s->done && !of_core && s->wait && s->result == FLIP_UNUSED)
+            s->done = false; /* in the next window */
     }
     live->left = left;
 }
@@ -217,8 +225,7 @@ u64 timing_hash(const struct timing *timing, bool canonical)
         for (u32 n = 0; n < one->owners; n++) {
             if (one->of_core && !timing->cores[n]->present && !one->row->shape.data)
                 continue; /* an idle core holds nothing but lines of its caches */
-            void *owner = one->of_core ? (void *)timing->cores[n]
-                                       : memory_system_slice(timing->memory_system, n);
+            void *owner = one->of_core ? (void *)timing->cores[n] : owner_of(timing, one->row, n);
             hash = state_hash(one->row, owner, hash_word(hash, n), true);
         }
     }

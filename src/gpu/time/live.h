@@ -20,9 +20,10 @@ struct strike {
     u32 owner;           /* number of the core or slice */
     u64 bit;             /* of the owner's row: state_flip() */
     u64 cycle;           /* of the launch, in the core's own clock */
-    bool wait;           /* if no entry is in use, in the first cycle in which one is; cores only */
-    bool seek;           /* if its entry is not in use, another one that is; `bit` is changed */
-    bool done;           /* false: the launch ended before */
+    bool
+        wait; /* if no entry is in use, in the first cycle, or outside cores window, in which one is */
+    bool seek; /* if its entry is not in use, another one that is; `bit` is changed */
+    bool done; /* false: the launch ended before */
     enum state_flip result;
 };
 
