@@ -550,6 +550,22 @@ void live_visit_shared(struct state_walk *walk, const struct state_row *row, voi
         core->live->stored = ~0ull;
 }
 
+u64 live_hash_slots(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const u64 each = row->entries / core->config.core->warps;
+    struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = true};
+    for (u64 set = core->present; set; set &= set - 1)
+        for (u64 entry = first_bit(set) * each; entry < (first_bit(set) + 1) * each; entry++) {
+            const u64 before = walk.hash;
+            walk.bits = 0;
+            row->visit(&walk, row, owner, entry);
+            if (walk.hash != before)
+                walk.hash = hash_word(walk.hash, entry);
+        }
+    return walk.hash;
+}
+
 void live_visit_mask(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
 {
     struct core *core = owner;

@@ -116,6 +116,8 @@ void live_walk_target(struct state_walk *walk, struct inflight *inflight, u32 sl
 state_visit_fn live_visit_registers, live_visit_scalars, live_visit_shared;
 /* The same for canonical hashes. Scalars include EXEC, VCC, M0, SCC and MODE. */
 state_hash_fn live_hash_registers, live_hash_scalars, live_hash_shared;
+/* Of rows with the same number of entries for each slot: those of slots with a warp, by the visitor. */
+state_hash_fn live_hash_slots;
 /* Active lanes: EXEC, or the mask of the running path. */
 state_visit_fn live_visit_mask;
 

@@ -88,16 +88,23 @@ static void walk_header(struct state_walk *walk, struct memory_system *m, struct
     walk_tag(walk, m, packet);
 }
 
-/* The bytes of a word of a packet's line that it carries; NULL: none. */
-static u32 *word_of(const struct memory_system *m, const struct packet *packet, u32 word)
+/* The entry with a packet's data; NULL: it carries none. */
+static struct content_entry *data_of(const struct memory_system *m, const struct packet *packet)
 {
     const bool stored = packet->kind == PACKET_WRITE;
     const bool loaded = packet->kind == PACKET_DATA && packet->core < m->cores;
-    if (!m->content || (!stored && !loaded) || !(packet->sectors >> word / 8 & 1))
+    if (!m->content || (!stored && !loaded))
         return NULL;
     struct content_entry *entry =
         content_entry(m->content, packet->core, packet->client, packet->tag);
-    if (!entry || (stored && entry->entered))
+    return entry && stored && entry->entered ? NULL : entry;
+}
+
+/* The bytes of a word of a packet's line that it carries; NULL: none. */
+static u32 *word_of(const struct memory_system *m, const struct packet *packet, u32 word)
+{
+    struct content_entry *entry = packet->sectors >> word / 8 & 1 ? data_of(m, packet) : NULL;
+    if (!entry)
         return NULL;
     const u32 at = content_place(entry, packet->address + (u64)(word / 8) * SECTOR_BYTES);
     if (!(mask_sector(entry->mask, at) >> word % 8 * 4 & 15))
@@ -182,18 +189,30 @@ void live_walk_flit(struct state_walk *walk, struct memory_system *m, struct pac
     }
 }
 
+/* The data that word_of() names, sector by sector, with the mask of their bytes. */
+static u64 hash_data(const struct memory_system *m, const struct packet *packet, u64 hash)
+{
+    const struct content_entry *entry = data_of(m, packet);
+    for (u32 sectors = entry ? packet->sectors : 0; sectors; sectors &= sectors - 1) {
+        const u64 sector = packet->address + (u64)__builtin_ctz(sectors) * SECTOR_BYTES;
+        const u32 at = content_place(entry, sector), mask = mask_sector(entry->mask, at);
+        const u8 *bytes = entry->bytes + (size_t)at * SECTOR_BYTES;
+        hash = hash_word(hash, mask);
+        for (u32 word = 0; mask && word < SECTOR_BYTES / 4; word++)
+            if (mask >> 4 * word & 15)
+                hash = hash_word(hash, ((const u32 *)(const void *)bytes)[word]);
+    }
+    return hash;
+}
+
 u64 live_hash_packet(const struct memory_system *m, const struct packet *packet, u64 hash)
 {
     const struct stray to = stray_of(m, packet);
     hash = hash_word(hash_word(hash, packet->address), (u64)packet->sectors << 32 | to.tag);
     hash = hash_word(hash, (u64)to.core << 40 | (u64)to.client << 32 | (u64)packet->kind << 16 |
                                (u64)packet->full << 8 | packet->returns);
-    for (u32 word = 0; m->content && word < m->l2_params.line_bytes / 4; word++) {
-        const u32 *data = word_of(m, packet, word);
-        if (data)
-            hash = hash_word(hash, (u64)word << 32 | *data);
-    }
-    return hash;
+    return packet->kind == PACKET_WRITE || packet->kind == PACKET_DATA ? hash_data(m, packet, hash)
+                                                                       : hash;
 }
 
 /* ---- waking ---- */
