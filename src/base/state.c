@@ -78,6 +78,11 @@ u64 state_backed_bits(const struct state_row *row)
     return row->replaced ? 0 : row->entries * row->backed;
 }
 
+u64 state_live_bits(const struct state_row *row)
+{
+    return row->unseen ? 0 : state_backed_bits(row);
+}
+
 u32 state_index_bits(u64 count)
 {
     return count <= 2 ? 1 : 64 - (u32)__builtin_clzll(count - 1);
@@ -103,6 +108,12 @@ void state_hash_by(struct state_list *list, state_hash_fn *hash)
 {
     if (!list->empty)
         list->rows.data[list->rows.count - 1].hash = hash;
+}
+
+void state_unseen(struct state_list *list)
+{
+    if (!list->empty)
+        list->rows.data[list->rows.count - 1].unseen = true;
 }
 
 u64 state_hash_covered(const struct state_row *row, void *owner, u64 hash)

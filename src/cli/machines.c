@@ -128,6 +128,22 @@ static void print_published(struct arena *arena, const json_t *published)
     columns_print(&rows);
 }
 
+/* Elements whose bits can be flipped, but have not been seen to matter. */
+static void print_unseen(struct arena *arena, const json_t *rows)
+{
+    const char *names = NULL;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (!strcmp(field_text(arena, row, "class"), "unseen"))
+            names = arena_printf(arena, "%s%s%s.%s", names ? names : "", names ? ", " : "",
+                                 field_text(arena, row, "unit"), field_text(arena, row, "name"));
+    }
+    if (names)
+        print_wrapped(stdout,
+                      arena_printf(arena, "no flip was seen to act, not counted as live: %s", names),
+                      0);
+}
+
 static void print_storage(const json_t *storage)
 {
     struct arena *arena = arena_create();
@@ -144,7 +160,9 @@ static void print_storage(const json_t *storage)
                         name, field_text(arena, row, "owner"), field_text(arena, row, "copies"),
                         field_text(arena, row, "entries"), field_text(arena, row, "bits"),
                         kilobytes(arena, number(row, "total_bits")),
-                        percent(arena, number(row, "live_bits"), number(row, "total_bits")),
+                        !strcmp(field_text(arena, row, "class"), "unseen")
+                            ? "unseen"
+                            : percent(arena, number(row, "live_bits"), number(row, "total_bits")),
                         field_text(arena, row, "help")});
     }
     printf("%s\n\n", field_text(arena, storage, "machine"));
@@ -165,6 +183,7 @@ static void print_storage(const json_t *storage)
     print_sums(arena, &sums, "the chip", storage);
     printf("\n");
     columns_print(&sums);
+    print_unseen(arena, list);
     if (json_object_get(storage, "published"))
         print_published(arena, json_object_get(storage, "published"));
     arena_destroy(arena);

@@ -118,6 +118,7 @@ void core_begin(struct core *core, struct exec *exec, struct inst_time *times,
             .pending = core->issue.pending + (size_t)s * 2 * core->issue.scoreboard_words,
             .at = NO_INST,
         };
+    live_begin(core);
     core->pipeline->begin(core);
     hooks_launch(core, true);
 }

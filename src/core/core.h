@@ -34,6 +34,7 @@ struct core_config {
     u32 l2_line_bytes;
     u64 memory_bytes;
     struct content *content;                /* NULL: not armed (mem/content.h) */
+    struct memory_system *memory_system;    /* for replies whose header was flipped (mem/stray.h) */
     bool live;                              /* bits may be flipped (live.h) */
     const struct chip *chip;                /* its cells' variation; NULL: not given */
     const struct mechanism_use *mechanisms; /* switched on, in order; copied */

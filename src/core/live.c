@@ -5,7 +5,8 @@
 #include "exec/scalars.h"
 
 enum {
-    REGISTERS = 256 /* most vector registers of a warp */
+    REGISTERS = 256, /* most vector registers of a warp */
+    SENT_TAGS = 4096 /* requests of a load/store unit: LSU_REQUESTS */
 };
 
 struct live_core {
@@ -18,12 +19,42 @@ struct live_core {
     u64 stored;                              /* places of blocks whose shared memory has changed */
     u64 rows[CORE_WARPS][REGISTERS];
     u64 sums[CORE_WARPS]; /* of `rows` */
+    u64 sent[SENT_TAGS / 64];
     u64 scalars[CORE_WARPS], shared[CORE_BLOCKS];
 };
 
 struct live_core *live_create_core(struct arena *arena)
 {
     return arena_new(arena, struct live_core);
+}
+
+/* ---- requests ---- */
+
+void live_begin(struct core *core)
+{
+    if (core->live)
+        memset(core->live->sent, 0, sizeof core->live->sent);
+}
+
+bool live_is_sent(const struct core *core, u32 tag)
+{
+    return tag < SENT_TAGS && core->live->sent[tag / 64] >> tag % 64 & 1;
+}
+
+void live_flip_sent(struct core *core, u32 tag)
+{
+    core->live->sent[tag / 64] ^= bit(tag % 64);
+}
+
+void live_redirect_atomic(struct core *core, struct dyninst *f, const struct packet *packet)
+{
+    const u64 line = core->config.l2_line_bytes;
+    for (lane_set set = packet->lanes; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        const u64 address = dyninst_addresses(f)[lane];
+        if ((address ^ packet->address) / line)
+            live_readdress(f, lane, packet->address + address % line);
+    }
 }
 
 /* ---- what has changed ---- */
@@ -518,6 +549,22 @@ void live_visit_shared(struct state_walk *walk, const struct state_row *row, voi
     if (walk_entry(walk, used) &&
         walk_words(walk, used ? (u32 *)(void *)block->shared + entry % words : NULL, 1))
         core->live->stored = ~0ull;
+}
+
+u64 live_hash_slots(const struct state_row *row, void *owner, u64 hash)
+{
+    const struct core *core = owner;
+    const u64 each = row->entries / core->config.core->warps;
+    struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = true};
+    for (u64 set = core->present; set; set &= set - 1)
+        for (u64 entry = first_bit(set) * each; entry < (first_bit(set) + 1) * each; entry++) {
+            const u64 before = walk.hash;
+            walk.bits = 0;
+            row->visit(&walk, row, owner, entry);
+            if (walk.hash != before)
+                walk.hash = hash_word(walk.hash, entry);
+        }
+    return walk.hash;
 }
 
 void live_visit_mask(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)

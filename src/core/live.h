@@ -41,6 +41,15 @@ static inline void live_issued(struct core *core, const struct inflight *infligh
 void live_accesses(struct core *core, const struct inflight *inflight);
 void live_written(struct core *core, const struct inflight *inflight);
 
+/* Whether a request of the load/store unit, by its number, is under way on the memory side; and it is
+ * sent, or answered. */
+bool live_is_sent(const struct core *core, u32 tag);
+void live_flip_sent(struct core *core, u32 tag);
+/* The memory side performs an atomic at another line: its lanes' addresses change. */
+void live_redirect_atomic(struct core *core, struct dyninst *f, const struct packet *packet);
+/* A launch begins. */
+void live_begin(struct core *core);
+
 /* The core's state has changed from outside (LV2). */
 void live_disturb(struct core *core);
 /* The warp of a slot has been moved, stopped or changed from outside: updates the slot. */
@@ -107,6 +116,8 @@ void live_walk_target(struct state_walk *walk, struct inflight *inflight, u32 sl
 state_visit_fn live_visit_registers, live_visit_scalars, live_visit_shared;
 /* The same for canonical hashes. Scalars include EXEC, VCC, M0, SCC and MODE. */
 state_hash_fn live_hash_registers, live_hash_scalars, live_hash_shared;
+/* Of rows with the same number of entries for each slot: those of slots with a warp, by the visitor. */
+state_hash_fn live_hash_slots;
 /* Active lanes: EXEC, or the mask of the running path. */
 state_visit_fn live_visit_mask;
 

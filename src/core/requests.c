@@ -1,4 +1,7 @@
 #include "core/requests.h"
+#include "core/live.h"
+#include "mem/content.h"
+#include "mem/stray.h"
 
 static COLD void tell_packet(struct core *core, struct packet *packet)
 {
@@ -24,6 +27,8 @@ PART_OF void send(struct core *core, struct packet *packet, u32 line_bytes)
     packet->core = (u16)core->config.index;
     if (core_hooked(core, SEAM_PACKET))
         tell_packet(core, packet);
+    if (UNLIKELY(core->live != NULL) && packet->client == CLIENT_DIRECT)
+        live_flip_sent(core, packet->tag);
     port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
     core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->from.inst, packet->address, 0);
@@ -127,8 +132,53 @@ static void count_latency(struct core *core, fs sent)
         s->latency_above++;
 }
 
+/* Whether a request with this tag is under way. */
+static bool is_awaited(const struct core *core, u32 client, u32 tag)
+{
+    const struct core_config *c = &core->config;
+    const u32 mshrs[CLIENTS] = {[CLIENT_FETCH] = c->icache->mshrs,
+                                [CLIENT_L1D] = c->l1d->mshrs,
+                                [CLIENT_CONSTANT] = c->constant->mshrs,
+                                [CLIENT_READONLY] = c->readonly->mshrs};
+    if (client == CLIENT_DIRECT)
+        return live_is_sent(core, tag);
+    return client < CLIENTS && tag < mshrs[client] && core->awaiting[client][tag];
+}
+
+/* With live state: a reply may have come to the wrong core or request, or to one that was answered
+ * before. False: nobody waits for it. */
+static COLD bool receive(struct core *core, struct packet *reply)
+{
+    if (reply->stray) {
+        const struct stray stray = stray_received(core->config.memory_system, reply);
+        if (!is_awaited(core, stray.client, stray.tag))
+            return false;
+        if (core->config.content)
+            content_redirect(core->config.content, reply, core->config.index, stray.client,
+                             stray.tag);
+        reply->core = (u16)core->config.index;
+        reply->client = stray.client;
+        reply->tag = stray.tag;
+        reply->kind = stray.client == CLIENT_DIRECT ? reply->kind : PACKET_DATA;
+    } else if (reply->client == CLIENT_MECHANISM) {
+        return true;
+    } else if (!is_awaited(core, reply->client, reply->tag)) {
+        return false;
+    }
+    if (reply->client == CLIENT_DIRECT)
+        live_flip_sent(core, reply->tag);
+    return true;
+}
+
 void requests_answered(struct core *core, const struct packet *packet)
 {
+    struct packet reply;
+    if (UNLIKELY(core->live != NULL)) {
+        reply = *packet;
+        if (!receive(core, &reply))
+            return;
+        packet = &reply;
+    }
     count_latency(core, packet->sent);
     core_trace(core, TRACE_REQUEST_DONE, packet->kind, packet->from.inst, packet->address,
                packet->sent);

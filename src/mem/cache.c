@@ -736,6 +736,11 @@ u32 cache_pending(const struct cache *cache)
     return cache->mshrs.used;
 }
 
+u32 cache_mshr_sectors(const struct cache *cache, u32 mshr)
+{
+    return cache->mshrs.entries[mshr].sectors;
+}
+
 u64 cache_mshr_line(const struct cache *cache, u32 mshr)
 {
     return cache->mshrs.entries[mshr].line;

@@ -151,6 +151,8 @@ enum cache_drop cache_sweep(struct cache *cache, u32 *at, bool may_write, struct
 /* MSHRs in use. */
 u32 cache_pending(const struct cache *cache);
 u64 cache_mshr_line(const struct cache *cache, u32 mshr);
+/* Its sectors that have not arrived. */
+u32 cache_mshr_sectors(const struct cache *cache, u32 mshr);
 /* The same, and the waiter that took the MSHR (undefined if a prefetch did). */
 u64 cache_mshr_first(const struct cache *cache, u32 mshr, u32 *first);
 /* An MSHR that brings sectors of the line, or UINT32_MAX. */

@@ -201,9 +201,15 @@ u64 cache_hash_mshrs(const struct cache *cache, const struct state_row *row, voi
                      bool waiters)
 {
     struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = true};
-    for (u32 e = 0; cache && e < cache->mshrs.size; e++) {
-        if (cache->mshrs.free[e / 64] >> e % 64 & 1)
+    for (u32 e = 0; cache && cache->mshrs.used && e < cache->mshrs.size; e++) {
+        const u64 taken = ~cache->mshrs.free[e / 64] >> e % 64;
+        if (!taken) { /* none up to the next word */
+            e |= 63;
             continue;
+        }
+        e += (u32)__builtin_ctzll(taken);
+        if (e >= cache->mshrs.size)
+            break;
         const u32 first = waiters ? e * cache->mshrs.merges : e;
         const u32 count = waiters ? cache->mshrs.entries[e].count : 1;
         for (u32 i = first; i < first + count; i++) {

@@ -15,6 +15,7 @@ static void create_entries(struct content *content, const struct content_config 
     for (size_t i = 0; i < count; i++) {
         entries[i].bytes = data + i * bytes;
         entries[i].mask = masks + i * words;
+        entries[i].size = bytes;
     }
     content->entries[client] = entries;
     content->entry_counts[client] = config->entries[client];
@@ -90,6 +91,23 @@ struct content_entry *content_entry(const struct content *content, u32 core, u32
         return NULL;
     assert(tag < content->entry_counts[client]);
     return &content->entries[client][(size_t)core * content->entry_counts[client] + tag];
+}
+
+void content_redirect(struct content *content, const struct packet *reply, u32 core, u32 client,
+                      u32 tag)
+{
+    const struct content_entry *from =
+        content_entry(content, reply->core, reply->client, reply->tag);
+    struct content_entry *to = content_entry(content, core, client, tag);
+    for (u32 i = 0; from && to && from != to && i < content->line_bytes / SECTOR_BYTES; i++) {
+        const u64 sector = reply->address + (u64)i * SECTOR_BYTES;
+        const u32 a = content_place(from, sector), b = content_place(to, sector);
+        if (!(reply->sectors >> i & 1))
+            continue;
+        copy_bytes(to->bytes + (size_t)b * SECTOR_BYTES, from->bytes + (size_t)a * SECTOR_BYTES,
+                   mask_sector(from->mask, a));
+        mask_add(to->mask, b, mask_sector(from->mask, a));
+    }
 }
 
 /* ---- the image ---- */
@@ -169,7 +187,7 @@ u32 content_known(const struct cache_line *line, u32 sector)
 /* Puts bytes of a sector into an entry where the entry has none yet. */
 static void give(struct content_entry *entry, u64 sector, const u8 *from, u32 bits)
 {
-    const u32 at = (u32)(sector - entry->base) / SECTOR_BYTES;
+    const u32 at = content_place(entry, sector);
     bits &= ~mask_sector(entry->mask, at);
     copy_bytes(entry->bytes + (size_t)at * SECTOR_BYTES, from, bits);
     mask_add(entry->mask, at, bits);
@@ -199,8 +217,7 @@ static __attribute__((noinline)) void note_touch(const struct content *content, 
     {
         const u64 sector = address + (u64)i * SECTOR_BYTES;
         content->touch(content->touch_user, sector,
-                       store ? mask_sector(store->mask, (u32)(sector - store->base) / SECTOR_BYTES)
-                             : 0);
+                       store ? mask_sector(store->mask, content_place(store, sector)) : 0);
     }
 }
 
@@ -227,10 +244,10 @@ static void read(struct content *content, struct l2_slice *slice, const struct p
     }
 }
 
-static void note_stored(struct content *content, u32 core, u32 tag)
+static void note_stored(struct content *content, u32 core, u32 tag, u64 line)
 {
     assert(content->stored_count < content->stored_limit);
-    content->stored[content->stored_count++] = (struct stored){core, tag};
+    content->stored[content->stored_count++] = (struct stored){core, tag, line};
 }
 
 static void write(struct content *content, struct l2_slice *slice, const struct packet *packet)
@@ -242,14 +259,14 @@ static void write(struct content *content, struct l2_slice *slice, const struct 
     if (!entry)
         return;
     entry->entered = true;
-    note_stored(content, packet->core, packet->tag);
+    note_stored(content, packet->core, packet->tag, address);
     if (UNLIKELY(content->touch != NULL))
         note_touch(content, address, sectors, entry);
     if (!cache_line_of(slice->cache, line_in_slice(content, address), &line))
         return; /* it goes on to DRAM (content_request) */
     EACH_SECTOR(i, sectors)
     {
-        const u32 at = (u32)(address - entry->base) / SECTOR_BYTES + i;
+        const u32 at = content_place(entry, address + (u64)i * SECTOR_BYTES);
         const u32 bits = mask_sector(entry->mask, at);
         copy_bytes(line.bytes + (size_t)i * SECTOR_BYTES, entry->bytes + (size_t)at * SECTOR_BYTES,
                    bits);
@@ -343,7 +360,7 @@ u32 content_request(struct content *content, struct l2_slice *slice, u64 line, u
     move->tag = write->tag;
     EACH_SECTOR(i, sectors)
     {
-        const u32 at = (u32)(move->line - entry->base) / SECTOR_BYTES + i;
+        const u32 at = content_place(entry, move->line + (u64)i * SECTOR_BYTES);
         const u32 bits = mask_sector(entry->mask, at);
         copy_bytes(move->bytes + (size_t)i * SECTOR_BYTES, entry->bytes + (size_t)at * SECTOR_BYTES,
                    bits);
@@ -369,6 +386,20 @@ u32 content_victim(struct content *content, struct l2_slice *slice, u64 line, u3
     }
     note_newer(s, line, move);
     return (u32)(move - s->moves);
+}
+
+void content_forget(struct content *content)
+{
+    const struct memory_system *m = content->memory_system;
+    for (u32 unit = 0; unit < m->units; unit++) {
+        struct slice_content *s = &content->slices[unit];
+        s->free_count = s->slice->misses.places + s->slice->to_dram.places + m->channel_limit;
+        for (u32 i = 0; i < s->free_count; i++)
+            s->free[i] = i;
+        memset(s->newer_mask, 0,
+               (size_t)m->l2_params.mshrs * content->words * sizeof *s->newer_mask);
+    }
+    content->stored_count = 0;
 }
 
 /* Delivers a read's sectors: to its MSHR or, without a cache, to the waiting request. */
@@ -401,7 +432,8 @@ void content_enter_dram(struct content *content, struct l2_slice *slice,
     struct content_move *move = &s->moves[request->data];
     s->free[s->free_count++] = request->data;
     if (!request->write) {
-        bring(content, s, move, request->tag & TAG_NO_FETCH);
+        if (l2_tag_waits(request->tag)) /* otherwise bits were flipped: nobody waits for it */
+            bring(content, s, move, request->tag & TAG_NO_FETCH);
         return;
     }
     EACH_SECTOR(i, move->sectors)
@@ -411,7 +443,7 @@ void content_enter_dram(struct content *content, struct l2_slice *slice,
         return;
     struct content_entry *entry = content_entry(content, move->core, CLIENT_DIRECT, move->tag);
     entry->entered = true;
-    note_stored(content, move->core, move->tag);
+    note_stored(content, move->core, move->tag, move->line);
 }
 
 /* ---- between windows ---- */
@@ -422,7 +454,8 @@ bool content_stored(const struct content *content, u32 at, struct content_change
         return false;
     const struct content_entry *entry =
         content_entry(content, content->stored[at].core, CLIENT_DIRECT, content->stored[at].tag);
-    *change = (struct content_change){entry->base, content->line_bytes, entry->bytes, entry->mask};
+    *change = (struct content_change){content->stored[at].line, content->line_bytes, entry->bytes,
+                                      entry->mask};
     return true;
 }
 
@@ -524,7 +557,7 @@ void content_lift(struct content *content, const struct packet *atomic)
         image_read(content, sector, content->saved + (size_t)i * SECTOR_BYTES);
         newest(content, address, i, bytes);
         memcpy(seen, bytes, sizeof seen);
-        const u32 at = (u32)(address - carried->base) / SECTOR_BYTES + i;
+        const u32 at = content_place(carried, sector);
         copy_bytes(seen, carried->bytes + (size_t)at * SECTOR_BYTES,
                    mask_sector(carried->mask, at));
         image_write(content, sector, seen, UINT32_MAX);

@@ -67,6 +67,7 @@ struct content_entry {
     u64 base;     /* address of its first byte, a multiple of a sector */
     u8 *bytes;    /* of a line, */
     u64 *mask;    /* with a bit for each valid byte */
+    u32 size;     /* of the line: a power of two */
     bool entered; /* a store: it has reached its slice, or the image */
 };
 
@@ -74,6 +75,14 @@ struct content_entry {
 struct content *content_create(struct memory_system *memory_system,
                                const struct content_config *config);
 void content_destroy(struct content *content);
+/* The place of an address among the sectors of an entry. */
+static inline u32 content_place(const struct content_entry *entry, u64 address)
+{
+    return (u32)(address & (entry->size - 1)) / SECTOR_BYTES;
+}
+/* A reply goes to another request, which gets the data of its sectors (mem/stray.h). */
+void content_redirect(struct content *content, const struct packet *reply, u32 core, u32 client,
+                      u32 tag);
 /* NULL: requests of this client carry no data. */
 struct content_entry *content_entry(const struct content *content, u32 core, u32 client, u32 tag);
 

@@ -28,6 +28,7 @@ struct slice_content {
 
 struct stored {
     u32 core, tag;
+    u64 line; /* that was written */
 };
 
 /* Bytes of the image that were replaced for a system call. */
@@ -57,6 +58,8 @@ struct content {
     void *touch_user;
 };
 
+/* Nothing is on its way to DRAM any more (mem/stray.h). */
+void content_forget(struct content *content);
 /* content.c: a sector of the image; bytes outside allocations read as zeros. */
 void image_read(const struct content *content, u64 sector, u8 *to);
 void image_write(const struct content *content, u64 sector, const u8 *from, u32 bits);

@@ -23,6 +23,7 @@
  * the switch.
  */
 #include "base/hot.h"
+#include "base/state_walk.h"
 #include "mem/network_kind.h"
 
 enum {
@@ -256,4 +257,47 @@ HOT void crossbar_tick(struct network *network)
         tick(network, (struct width){1, 1});
     else
         tick(network, (struct width){network->input_words, network->output_words});
+}
+
+/* ---- for visitors ---- */
+
+bool crossbar_flit(const struct network *network, u32 input, u32 position, u32 *slot, u32 *flit)
+{
+    const struct input_buffer *buffer = &network->crossbar->buffers[input];
+    if (position >= buffer->held)
+        return false;
+    for (u32 i = 0; i < ring_count(&buffer->packets); i++) {
+        *slot = *ring_at(&buffer->packets, i);
+        const u32 flits = network->slots[*slot].flits;
+        const u32 left = i == 0 && buffer->left ? buffer->left : flits;
+        *flit = flits - left + position;
+        if (position < left)
+            return true;
+        position -= left;
+    }
+    return false;
+}
+
+u32 *crossbar_turn(const struct network *network, u32 output)
+{
+    return &network->crossbar->exits[output].last;
+}
+
+u64 crossbar_hash(const struct network *network, u64 hash)
+{
+    for (u32 i = 0; i < network->inputs; i++) {
+        const struct input_buffer *buffer = &network->crossbar->buffers[i];
+        if (ring_count(&buffer->packets))
+            hash = hash_word(hash, (u64)i << 48 | (u64)buffer->held << 32 | buffer->left << 8 |
+                                       buffer->part << 1 | buffer->begun);
+        for (u32 k = 0; k < ring_count(&buffer->packets); k++)
+            hash = hash_word(hash, network->slots[*ring_at(&buffer->packets, k)].packet.address);
+    }
+    for (u32 o = 0; o < network->outputs; o++) {
+        const struct exit *exit = &network->crossbar->exits[o];
+        if (exit->given != NO_INPUT || exit->link_cycle > network->now)
+            hash = hash_word(hash, (u64)o << 48 | (u64)exit->given << 16 |
+                                       (MAX(exit->link_cycle, network->now) - network->now));
+    }
+    return hash;
 }

@@ -75,6 +75,12 @@ struct dram_timing {
     u32 close[KINDS];     /* from the column command to precharge, same bank */
 };
 
+/* After the entry of a bank in the table of open rows was flipped: the row that is really open. */
+struct dram_actual {
+    bool wrong, open;
+    u32 row;
+};
+
 struct dram_transfer {
     u64 last; /* cycle of its last data */
     u32 request, tag;
@@ -140,6 +146,9 @@ struct dram {
     bool hooked; /* one of the hooks is filled */
     struct dram_hooks hooks;
     struct dram_seen *seen; /* by request, maintained while hooked */
+    struct dram_actual *actual; /* by bank; NULL: there is no live state */
+    void (*astray)(void *user, u32 request, const struct dram_actual *actual);
+    void *astray_user;
     u32 channel;
     const struct address_map *map; /* NULL: the channel's addresses are device addresses */
     const fs *time;
@@ -159,6 +168,9 @@ static inline bool dram_room(const struct dram *dram, bool write)
 /* `address` counts the channel's own bytes; `bytes` is rounded up to whole bursts. Returns the
  * number of the request in the pool. */
 u32 dram_push(struct dram *dram, u64 address, u32 bytes, bool write, u32 tag);
+/* For bit flips: a waiting request is for another bank; the open row of a bank has changed. */
+void dram_move(struct dram *dram, u32 index, u32 bank);
+void dram_reclassify(struct dram *dram, u32 bank);
 /* Must follow dram_push while there are hooks. */
 void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct requester *from);
 /* One command-clock cycle. */

@@ -72,6 +72,12 @@ void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct r
 static COLD void tell_command(struct dram *dram, u64 now, enum dram_command command, u32 number)
 {
     const u32 index = dram->banks[number].request;
+    if (UNLIKELY(dram->actual != NULL) && dram->actual[number].wrong) {
+        if (command == DRAM_READ || command == DRAM_WRITE)
+            dram->astray(dram->astray_user, index, &dram->actual[number]);
+        else /* the controller is right again */
+            dram->actual[number].wrong = false;
+    }
     if (dram->hooks.command)
         dram->hooks.command(dram->hooks.user, now, command, number, dram->banks[number].row);
     if (dram->hooks.started && !dram->seen[index].started) {
@@ -488,6 +494,44 @@ SPECIAL void issue(struct dram *dram, u64 now, u32 words)
     if (!return_full(dram))
         next = MIN(next, MIN(column_due(dram, KIND_READ), column_due(dram, KIND_WRITE)));
     dram->issue_due = MAX(next, now + 1);
+}
+
+/* ---- Bit flips ---- */
+
+void dram_move(struct dram *dram, u32 index, u32 number)
+{
+    struct dram_request *request = &dram->requests[index];
+    const u32 kind = dram->apart && request->write ? KIND_WRITE : KIND_READ;
+    const u32 place = dram->one ? 0 : request->bank;
+    struct dram_list *list = &dram->lists[kind][place];
+    u32 before = REQUEST_NONE;
+    for (u32 i = list->oldest; i != index; i = dram->requests[i].next)
+        before = i;
+    unlink_request(dram, list, before, index);
+    if (list->oldest == REQUEST_NONE)
+        bank_remove(dram->waiting[kind], place, dram->words);
+    dram->queued[kind]--;
+    request->next = REQUEST_NONE;
+    request->bank = (u8)number;
+    enqueue(dram, index);
+}
+
+void dram_reclassify(struct dram *dram, u32 number)
+{
+    const u32 words = dram->words;
+    const struct dram_bank *bank = &dram->banks[number];
+    if (bank->request == REQUEST_NONE)
+        return;
+    for (u32 kind = 0; kind < KINDS; kind++)
+        leave_set(dram->column[kind], &dram->column_due[kind], number, words);
+    leave_set(dram->closed, &dram->activate_due, number, words);
+    leave_set(dram->conflict, &dram->precharge_due, number, words);
+    if (!bank->open)
+        add_closed(dram, number, words);
+    else if (bank->row == dram->requests[bank->request].row)
+        add_column(dram, number, dram->requests[bank->request].write, words);
+    else
+        add_conflict(dram, number, words);
 }
 
 /* ---- A cycle ---- */

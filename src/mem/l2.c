@@ -2,6 +2,7 @@
 #include "mem/l2.h"
 #include "base/hot.h"
 #include "ir/program.h"
+#include "mem/system_parts.h"
 #include <stdio.h>
 
 enum {
@@ -308,6 +309,8 @@ static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
 {
     const struct packet *packet = &slice->pool[entry];
     bool last = slice->parts[entry] == 1;
+    if (UNLIKELY(!slice->parts[entry])) /* bits were flipped: nothing waits for it */
+        return true;
     if (last && (out_full(slice) || (packet->kind == PACKET_ATOMIC && slice->atomic_free > cycle)))
         return false;
     slice->parts[entry]--;
@@ -337,6 +340,8 @@ PART_OF void fill(struct l2_slice *slice, u64 cycle)
         return;
     }
     ring_pop(&slice->from_dram);
+    if (UNLIKELY(!slice->parts[entry])) /* bits were flipped: nothing waits for it */
+        return;
     /* the fill port is as wide as the data port and separate from it, as in GPGPU-Sim */
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
     if (--slice->parts[entry])
@@ -514,7 +519,13 @@ HOT u64 l2_tick(struct l2_slice *slice, u64 cycle, fs now)
     fill(slice, cycle);
     send(slice);
     if (ring_count(&slice->in) && ring_head(&slice->in)->ready < now) {
-        result = access(slice, cycle);
+        const struct packet *first = &ring_head(&slice->in)->packet;
+        if (UNLIKELY(first->stray) && stray_is_lost(shared->system, first)) {
+            stray_drop(shared->system, first);
+            ring_pop(&slice->in);
+        } else {
+            result = access(slice, cycle);
+        }
         if (result == ACCESS_DONE) {
             if (UNLIKELY(shared->content != NULL))
                 content_access(shared->content, slice, &ring_head(&slice->in)->packet);
@@ -591,7 +602,7 @@ struct requester l2_requester(struct l2_slice *slice, u32 tag)
         from = *ring_head(&slice->stores);
         ring_pop(&slice->stores);
     } else if (l2_tag_waits(tag) && !l2_waiter_at(slice, tag, 0, &from)) {
-        assert(!"a fetch without waiters");
+        assert(slice->shared->system->strays.struck); /* a fetch without waiters */
     }
     return from;
 }

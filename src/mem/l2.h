@@ -66,6 +66,7 @@ struct l2_shared {
     struct content *content; /* NULL: not armed */
     bool dram_hooked;        /* DRAM hooks need the requesters of all DRAM requests, and payloads */
     const struct clock *clock;
+    struct memory_system *system;
 };
 
 struct l2_slice {

@@ -19,6 +19,7 @@
  *  G1  Unloaded, a packet of n flits takes hop_cycles for each router plus n - 1.
  *  G2  The order in which routers are visited in a cycle does not matter.
  */
+#include "base/state_walk.h"
 #include "mem/network_kind.h"
 
 #include <stdio.h>
@@ -298,4 +299,45 @@ void mesh_tick(struct network *network)
     for (u32 i = 0; i < mesh->freed_count; i++)
         mesh->freed[i]->room++;
     mesh->freed_count = 0;
+}
+
+/* ---- for visitors ---- */
+
+bool mesh_flit(const struct network *network, u32 buffer, u32 position, u32 *slot, u32 *flit)
+{
+    const struct mesh *mesh = network->mesh;
+    if (buffer / PORTS >= mesh->columns * mesh->rows)
+        return false;
+    const struct port_buffer *from = &mesh->routers[buffer / PORTS].in[buffer % PORTS];
+    if (position >= from->end - from->first)
+        return false;
+    *slot = from->flits[(from->first + position) & mesh->ring_mask].slot;
+    *flit = from->sent; /* of the first packet */
+    for (u32 i = 0; i < position; i++) {
+        const u32 before = from->flits[(from->first + i) & mesh->ring_mask].slot;
+        const u32 next = from->flits[(from->first + i + 1) & mesh->ring_mask].slot;
+        *flit = before == next ? *flit + 1 : 0;
+    }
+    return true;
+}
+
+u64 mesh_hash(const struct network *network, u64 hash)
+{
+    const struct mesh *mesh = network->mesh;
+    for (u32 r = 0; r < mesh->columns * mesh->rows; r++) {
+        const struct router *router = &mesh->routers[r];
+        if (!router->occupied)
+            continue;
+        for (u32 p = 0; p < PORTS; p++)
+            hash = hash_word(hash, (u64)r << 40 | (u64)router->given[p] << 32 |
+                                       (u64)router->turn[p] << 24 | router->in[p].sent);
+        FOR_BITS(p, router->occupied)
+            for (u32 i = router->in[p].first; i != router->in[p].end; i++) {
+                const struct flit flit = router->in[p].flits[i & mesh->ring_mask];
+                const i32 wait = (i32)(flit.ready - (u32)network->now);
+                hash = hash_word(hash, (u64)p << 32 | (u32)MAX(wait, 0));
+                hash = hash_word(hash, network->slots[flit.slot].packet.address);
+            }
+    }
+    return hash;
 }

@@ -91,9 +91,18 @@ struct network {
 
 void crossbar_create(struct network *network);
 void crossbar_tick(struct network *network);
+/* For visitors: the flit at a position of an input's buffer, as the slot of its packet and its number in
+ * the packet; false: none is there. And the input that has its turn at an output. */
+bool crossbar_flit(const struct network *network, u32 input, u32 position, u32 *slot, u32 *flit);
+u32 *crossbar_turn(const struct network *network, u32 output);
+/* What decides the future of a crossbar, apart from its packets: to continue a hash. */
+u64 crossbar_hash(const struct network *network, u64 hash);
 
 void mesh_create(struct network *network);
 void mesh_tick(struct network *network);
+/* The same of a router's buffer: five for each router. */
+bool mesh_flit(const struct network *network, u32 buffer, u32 position, u32 *slot, u32 *flit);
+u64 mesh_hash(const struct network *network, u64 hash);
 /* Packets that a mesh of this size can hold between entrances and outlets. */
 u64 mesh_capacity(const struct network *network);
 void mesh_place(const struct network *network, const struct queued_packet *slot, char *text,

@@ -86,6 +86,7 @@ struct packet {
     u8 returns;       /* PACKET_ATOMIC: it returns a result */
     u16 payload_bits; /* declared by mechanisms; counted in the packet's size */
     bool from_dram;   /* a reply: a mechanism has set the payload at DRAM (struct dram_hooks) */
+    u8 stray;         /* 0, or its record: bits of its header were flipped (mem/stray.h) */
 };
 
 /* A mechanism's payload for a request at DRAM, for the replies to all that wait for it. */

@@ -2,11 +2,12 @@
  * Storage elements of caches and of the memory side.
  *
  * An element is live if it has a visitor: its bits are in mem/ and can be flipped. The others are
- * counted: only their size is known, or nothing flips them yet (queues, packets).
+ * counted: only their size is known.
  */
 #include "mem/state.h"
 #include "mem/cache_live.h"
 #include "mem/l2.h"
+#include "mem/packet_live.h"
 
 enum {
     HEADER_BITS = 64 /* of a packet: 8 bytes before its data, as the network counts them */
@@ -97,6 +98,16 @@ void cache_state(struct state_list *list, const char *unit, const struct cache_s
         visited(list, cache, cache->visitors->waiters, cache->visitors->hash_waiters);
     state_table(list, unit, "miss_queue", cache->miss_queue, line_bits + sectors, STATE_COUNTED,
                 "miss queue: line and sectors");
+    if (cache->visitors)
+        visited(list, cache, cache->visitors->misses, cache->visitors->hash_misses);
+}
+
+/* A visitor of the last row that needs the machine's parameters. */
+static void located(struct state_list *list, const struct memory_system_params *params,
+                    state_visit_fn *visit, state_hash_fn *hash)
+{
+    state_visit(list, visit, 0, params);
+    state_hash_by(list, hash);
 }
 
 static void network_state(struct state_list *list, const struct memory_system_params *params)
@@ -120,17 +131,22 @@ static void network_state(struct state_list *list, const struct memory_system_pa
     state_shape(list,
                 (struct array_shape){
                     .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
+    located(list, params, live_visit_entrances, live_hash_entrances);
     state_add(list, "network", "buffers", buffers * network->buffer_flits, flit, STATE_COUNTED,
               "flits in router buffers");
     state_shape(list,
                 (struct array_shape){.banks = (u32)buffers, .read_ports = 1, .write_ports = 1});
+    located(list, params, live_visit_flits, state_hash_covered);
     state_add(list, "network", "outlets", ends * network->output_packets, packet, STATE_COUNTED,
               "packets that wait to leave, both directions");
     state_shape(list,
                 (struct array_shape){
                     .banks = (u32)ends, .access_bits = flit, .read_ports = 1, .write_ports = 1});
+    located(list, params, live_visit_outlets, state_hash_covered);
     state_flops(list, "network", "turns", ends, state_index_bits(ends), STATE_COUNTED,
                 "round-robin pointer of each output");
+    if (network->kind == CROSSBAR)
+        located(list, params, live_visit_turns, live_hash_turns);
 }
 
 /* Both caches of a cluster. */
@@ -155,8 +171,7 @@ static void cluster_state(struct state_list *list, const struct memory_system_pa
     }
 }
 
-/* Visitors of a slice's cache. MSHRs and waiters are not visited: the content of a slice depends on
- * what they hold. */
+/* Visitors of a slice's cache. */
 #define L2_VISITOR(part)                                                                           \
     static void visit_l2_##part(struct state_walk *walk, const struct state_row *row, void *owner, \
                                 u64 entry)                                                         \
@@ -183,7 +198,13 @@ static const struct cache_visitors l2_visitors = {.hash_lines = hash_l2_lines,
                                                   .valid = visit_l2_valid,
                                                   .dirty = visit_l2_dirty,
                                                   .order = visit_l2_order,
-                                                  .data = visit_l2_data};
+                                                  .data = visit_l2_data,
+                                                  .mshrs = live_visit_l2_mshrs,
+                                                  .waiters = live_visit_l2_waiters,
+                                                  .misses = live_visit_misses,
+                                                  .hash_mshrs = live_hash_l2_mshrs,
+                                                  .hash_waiters = live_hash_l2_waiters,
+                                                  .hash_misses = live_hash_misses};
 
 static void l2_state(struct state_list *list, const struct memory_system_params *params,
                      u64 memory_bytes)
@@ -201,16 +222,20 @@ static void l2_state(struct state_list *list, const struct memory_system_params 
             state_index_bits(params->cores + memory_system_clusters(params)) + HEADER_BITS / 4,
         .access_bits = 8 * SECTOR_BYTES,
         .visitors = &l2_visitors,
+        .machine = params,
     };
     state_owner(list, "slice", slices);
     if (l2->enabled)
         cache_state(list, "l2", &cache);
     state_table(list, "l2", "queue_in", l2->queue_in, packet, STATE_COUNTED,
                 "packets at the input of the slice");
+    located(list, params, live_visit_in, live_hash_in);
     state_table(list, "l2", "queue_dram", 2ull * l2->queue_dram, packet, STATE_COUNTED,
                 "requests to and replies from DRAM");
+    located(list, params, live_visit_to_dram, live_hash_to_dram);
     state_table(list, "l2", "queue_out", l2->queue_out, packet, STATE_COUNTED,
                 "replies at the output of the slice");
+    located(list, params, live_visit_out, live_hash_out);
 }
 
 static void dram_state(struct state_list *list, const struct memory_system_params *params,
@@ -231,14 +256,18 @@ static void dram_state(struct state_list *list, const struct memory_system_param
     state_owner(list, "channel", params->l2->channels);
     state_add(list, "dram", "queue", queue, 2 + row_bits + bank_bits + column_bits, STATE_COUNTED,
               "requests: valid, direction, row, bank, column");
+    located(list, params, live_visit_dram_queue, live_hash_dram_queue);
     /* Policies that prefer row hits search the queue; the oldest request is found without a
      * search. */
     state_shape(list, (struct array_shape){.searched = dram->policy != FCFS});
     state_table(list, "dram", "queue_data", queue, burst_bits, STATE_COUNTED, "data of a burst");
+    located(list, params, live_visit_dram_data, state_hash_covered);
     state_table(list, "dram", "return_data", dram->return_queue, burst_bits, STATE_COUNTED,
                 "data that wait to leave the channel");
+    located(list, params, live_visit_dram_return, state_hash_covered);
     state_flops(list, "dram", "open_rows", dram->banks, 1 + row_bits, STATE_COUNTED,
                 "whether a row is open in each bank, and which");
+    located(list, params, live_visit_open_rows, live_hash_open_rows);
 }
 
 void mem_state(struct state_list *list, const struct memory_system_params *params, u64 memory_bytes)

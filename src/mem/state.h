@@ -7,10 +7,10 @@
 
 /* Visitors of a cache's rows, by the owner that has the cache; NULL members: not backed. */
 struct cache_visitors {
-    state_visit_fn *tags, *valid, *dirty, *order, *data, *mshrs, *waiters;
+    state_visit_fn *tags, *valid, *dirty, *order, *data, *mshrs, *waiters, *misses;
     /* for canonical hashes: of all that belongs to a line but its data, of these, of MSHRs and of
-     * their waiters; NULL: by visitors */
-    state_hash_fn *hash_lines, *hash_data, *hash_mshrs, *hash_waiters;
+     * their waiters; of the miss queue; NULL: by visitors */
+    state_hash_fn *hash_lines, *hash_data, *hash_mshrs, *hash_waiters, *hash_misses;
 };
 
 struct cache_state {

@@ -18,7 +18,7 @@
  * advance to the first time at which something is.
  */
 #include "base/hot.h"
-#include "mem/system_parts.h"
+#include "mem/packet_live.h"
 
 /* ---- When slices and channels are called ---- */
 
@@ -136,10 +136,14 @@ PART_OF void deliver_replies(struct memory_system *m, fs now)
     const u64 *ready = network_ready(m->down);
     FOR_MEMBERS(output, ready, m->port_words) {
         const struct packet *packet = network_head(m->down, (u32)output);
-        if (UNLIKELY(packet->core >= m->cores)) {
-            deliver_line(m, packet, now);
+        const u32 core = UNLIKELY(packet->stray) ? stray_core(m, packet) : packet->core;
+        if (UNLIKELY(core >= m->cores)) {
+            if (packet->stray)
+                stray_lose(m, packet);
+            else
+                deliver_line(m, packet, now);
         } else {
-            struct port *port = &m->replies[packet->core];
+            struct port *port = &m->replies[core];
             if (!port_room(port))
                 continue;
             port_push(port, packet, now);
@@ -161,8 +165,13 @@ PART_OF void enter_reply(struct memory_system *m, u32 unit)
 {
     struct l2_slice *slice = m->slices[unit];
     const struct packet *packet = ring_head(&slice->out);
-    catch_up(m->down, &m->down_done, m->network.cycle);
-    network_push(m->down, unit, place_of(m, packet->core), packet);
+    const u32 core = UNLIKELY(packet->stray) ? stray_core(m, packet) : packet->core;
+    if (UNLIKELY(core == STRAY_LOST)) {
+        stray_drop(m, packet);
+    } else {
+        catch_up(m->down, &m->down_done, m->network.cycle);
+        network_push(m->down, unit, place_of(m, core), packet);
+    }
     if (ring_count(&slice->out) == m->l2_params.queue_out)
         call(&m->slice_calls, unit);
     ring_pop(&slice->out);
@@ -400,6 +409,8 @@ PART_OF bool enter_dram(struct memory_system *m, struct channel *channel, fs now
         dram_push(channel->dram, request->address, request->bytes, request->write, request->tag);
     if (UNLIKELY(m->shared.dram_hooked))
         tell_arrived(m, channel, index, request);
+    if (UNLIKELY(channel->kept != NULL))
+        live_enter_dram(channel, index, request_slice(m, channel, request), request);
     if (UNLIKELY(m->content != NULL))
         content_enter_dram(m->content, request_slice(m, channel, request), request);
     ring_pop(&channel->delayed);
@@ -465,6 +476,7 @@ HOT void memory_system_run(struct memory_system *m, fs end)
 {
     fs first = wanted(m);
     m->shared.atomics.count = 0;
+    m->ran = end;
     if (UNLIKELY(m->content != NULL))
         content_window(m->content);
     if (first >= end && !m->every)

@@ -48,9 +48,16 @@ struct content;
 struct content_config;
 struct content *memory_system_arm(struct memory_system *memory_system,
                                   const struct content_config *config);
+/* After that, for bit flips: keeps what requests in DRAM read and write. */
+void memory_system_make_live(struct memory_system *memory_system);
+/* A launch has ended in which bits of the memory side were flipped: what is under way is completed, and
+ * what would be for ever is forgotten (mem/stray.h). Otherwise does nothing. */
+void memory_system_forget_strays(struct memory_system *memory_system);
 
 /* A slice, by its number among those of all channels. */
 struct l2_slice *memory_system_slice(struct memory_system *memory_system, u32 slice);
+/* A DRAM channel, and its queues. */
+void *memory_system_channel(struct memory_system *memory_system, u32 channel);
 /* The two ports of a core, which pushes requests and pops replies. */
 struct port *memory_system_requests(struct memory_system *memory_system, u32 core);
 struct port *memory_system_replies(struct memory_system *memory_system, u32 core);
@@ -111,7 +118,7 @@ void memory_system_flush(struct memory_system *memory_system);
 bool memory_system_find(const struct memory_system *memory_system, const struct packet *request,
                         char *text, size_t size);
 /* A hash of requests and their data on the way, with absolute times: of ports, writes to DRAM and the
- * state of channels. What is inside the networks and in queues of slices is left out. */
+ * state of channels. The networks and the queues of slices have rows of their own (mem/packet_live.h). */
 u64 memory_system_hash(const struct memory_system *memory_system);
 /* Requests that have been received and not answered. */
 u32 memory_system_pending(const struct memory_system *memory_system);

@@ -1,5 +1,5 @@
 /* The memory side: creation, launches, host copies, statistics and explanations (mem/system.h). */
-#include "mem/system_parts.h"
+#include "mem/packet_live.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,6 +48,7 @@ static void create_parts(struct memory_system *m)
     calls_create(&m->slice_calls, m->arena, m->units, (u64)m->units * m->slices[0]->in.places);
     m->channels = arena_array(m->arena, struct channel, m->l2_params.channels);
     for (u32 i = 0; i < m->l2_params.channels; i++) {
+        m->channels[i].system = m;
         m->channels[i].dram = dram_create(&m->dram_params, &m->stats.dram);
         dram_set_place(m->channels[i].dram, i, &m->shared.map, &m->dram.next);
         ring_create(&m->channels[i].delayed, m->arena, m->channel_limit);
@@ -147,6 +148,7 @@ struct memory_system *memory_system_create(const struct memory_system_params *pa
         .stats = &m->stats.l2,
         .period = clock_period(params->l2_mhz),
         .clock = &m->l2,
+        .system = m,
     };
     m->dram_delay = params->dram->latency * m->shared.period;
     m->arrival = FS_NEVER;
@@ -193,9 +195,19 @@ struct content *memory_system_arm(struct memory_system *m, const struct content_
     return m->content;
 }
 
+void memory_system_make_live(struct memory_system *m)
+{
+    live_create_dram(m);
+}
+
 struct l2_slice *memory_system_slice(struct memory_system *m, u32 slice)
 {
     return m->slices[slice];
+}
+
+void *memory_system_channel(struct memory_system *m, u32 channel)
+{
+    return &m->channels[channel];
 }
 
 struct port *memory_system_requests(struct memory_system *m, u32 core)

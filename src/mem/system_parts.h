@@ -5,6 +5,7 @@
 #include "mem/dram_channel.h"
 #include "mem/l2.h"
 #include "mem/network_kind.h"
+#include "mem/stray.h"
 
 #define NO_CYCLE UINT64_MAX
 
@@ -20,6 +21,8 @@ struct channel {
     u32 last;                        /* the slice that was served last */
     u32 sending;                     /* slices with requests for it, bits */
     RING(struct l2_request) delayed; /* on their way in, for dram.latency */
+    struct memory_system *system;
+    struct dram_kept *kept; /* with live state: dram_live.c; NULL: none */
 };
 
 /* Which slices, or channels, must be called in which cycle. */
@@ -53,6 +56,7 @@ struct memory_system {
     u64 counted[3]; /* cycles that earlier statistics have counted */
     struct l2_shared shared;
     fs window, delay, dram_delay;
+    fs ran; /* edges before this time have been run */
 
     struct port *requests, *replies; /* by core */
     u64 *unread;                     /* core ports with received requests that are not read */
@@ -78,6 +82,7 @@ struct memory_system {
     u32 channel_limit; /* requests of a channel from the delay on, like GPGPU-Sim's credits */
     struct calls slice_calls, channel_calls;
     struct content *content; /* NULL: not armed */
+    struct strays strays;
 };
 
 /* No edge before this time has anything to do: advances the clocks to their first edges from it

@@ -48,6 +48,7 @@ state_visit_fn live_visit_buses;
 state_hash_fn live_hash_operands;
 state_hash_fn live_hash_unit; /* with what is on the buses */
 state_visit_fn live_visit_addresses, live_visit_data, live_visit_stores;
+state_hash_fn live_hash_head; /* of addresses and data, by the visitor */
 
 /* live_caches.c; which: enum packet_client */
 extern const struct cache_visitors live_cache_visitors;

@@ -298,6 +298,16 @@ void live_visit_data(struct state_walk *walk, const struct state_row *row, void 
     }
 }
 
+u64 live_hash_head(const struct state_row *row, void *owner, u64 hash)
+{
+    struct state_walk walk = {.mode = WALK_HASH, .hash = hash, .canonical = true};
+    for (u64 entry = 0; access_at_head(owner) && entry < row->entries; entry++) {
+        walk.bits = 0;
+        row->visit(&walk, row, owner, entry);
+    }
+    return walk.hash;
+}
+
 void live_visit_stores(struct state_walk *walk, const struct state_row *row, void *owner, u64 entry)
 {
     struct core *core = owner;

@@ -8,6 +8,7 @@
  */
 #include "base/hot.h"
 #include "core/common/content.h"
+#include "core/live.h"
 #include <stdlib.h>
 
 /* ---- requests ---- */
@@ -415,5 +416,11 @@ HOT void lsu_reply(struct core *core, const struct packet *packet)
 void core_atomic(struct core *core, const struct packet *packet)
 {
     const struct lsu_request *request = &core->lsu.unit->requests[packet->tag];
-    dyninst_atomic(&core_inflight(core, request->inflight)->dyn, packet->lanes);
+    struct dyninst *f = &core_inflight(core, request->inflight)->dyn;
+    if (UNLIKELY(core->live != NULL)) {
+        if (!live_is_sent(core, packet->tag) || request->kind != REQUEST_ATOMIC || !f->atomic)
+            return; /* a reply of another request has answered it before */
+        live_redirect_atomic(core, f, packet);
+    }
+    dyninst_atomic(f, packet->lanes);
 }

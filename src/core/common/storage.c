@@ -30,9 +30,11 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
         .banks = machine->issue->schedulers, .read_ports = 1, .write_ports = 1};
     state_table(list, "fetch", "pc", warps, width.pc, STATE_COUNTED, "next PC of each warp");
     state_visit(list, live_visit_pc, 0, machine);
+    state_hash_by(list, live_hash_slots);
     state_flops(list, "fetch", "waiting", warps, 1, STATE_COUNTED,
                 "whether the warp waits for a line");
     state_visit(list, live_visit_missing, 0, machine);
+    state_hash_by(list, live_hash_slots);
     state_flops(list, "fetch", "turn", 1, width.warp, STATE_COUNTED,
                 "the warp that was fetched for last");
     state_visit(list, live_visit_fetch_turn, 0, machine);
@@ -44,6 +46,7 @@ static void fetch_state(struct state_list *list, const struct core_config *machi
               "instruction buffers: valid bits and PCs");
     state_shape(list, buffer);
     state_visit(list, live_visit_buffer_valid, 0, machine);
+    state_hash_by(list, live_hash_slots);
     state_add(list, "fetch", "buffer", places, INSTRUCTION_BITS, STATE_COUNTED,
               "instruction buffers: instruction words");
     state_shape(list, buffer);
@@ -115,6 +118,7 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     state_table(list, "issue", "mask", warps, core->warp_size, STATE_COUNTED,
                 "active lanes of each warp");
     state_visit(list, live_visit_mask, 0, machine);
+    state_hash_by(list, live_hash_slots);
     if (core->scalar_registers) {
         /* Divergence is in scalar registers: EXEC is the mask; VCC, SCC and M0 are separate. */
         state_table(list, "issue", "special", warps, core->warp_size + 1 + WORD_BITS, STATE_COUNTED,
@@ -135,6 +139,7 @@ static void issue_state(struct state_list *list, const struct core_config *machi
     state_flops(list, "issue", "barrier", warps, 1, STATE_COUNTED,
                 "whether the warp waits at a barrier");
     state_visit(list, live_visit_barrier, 0, machine);
+    state_hash_by(list, live_hash_slots);
     state_flops(list, "issue", "arrived", core->blocks, state_index_bits(core->warps + 1),
                 STATE_COUNTED, "warps of each block that wait at its barrier");
     state_visit(list, live_visit_arrived, 0, machine);
@@ -242,9 +247,11 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     state_flops(list, "lsu", "addresses", lanes, 1 + width.pc, STATE_COUNTED,
                 "the access being served: lanes and addresses");
     state_visit(list, live_visit_addresses, 0, machine);
+    state_hash_by(list, live_hash_head);
     state_flops(list, "lsu", "data", lanes, ACCESS_WORDS * WORD_BITS, STATE_COUNTED,
                 "the access being served: data");
     state_visit(list, live_visit_data, 0, machine);
+    state_hash_by(list, live_hash_head);
     state_add(list, "lsu", "shared", core->shared_bytes / 4, WORD_BITS, STATE_COUNTED,
               "shared memory");
     state_shape(list, (struct array_shape){.banks = lsu->shared_banks,
@@ -257,6 +264,7 @@ static void lsu_state(struct state_list *list, const struct core_config *machine
     state_flops(list, "lsu", "stores", core->warps, state_index_bits(lsu->store_queue + 1),
                 STATE_COUNTED, "stores of each warp that memory has not acknowledged");
     state_visit(list, live_visit_stores, 0, machine);
+    state_hash_by(list, live_hash_slots);
 }
 
 static void caches_state(struct state_list *list, const struct core_config *machine)

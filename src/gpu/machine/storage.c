@@ -32,8 +32,10 @@ json_t *storage_row_json(const struct state_row *row)
     json_object_set_new(json, "entries", stats_number(row->entries));
     json_object_set_new(json, "bits", stats_number(row->bits));
     json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
-    json_object_set_new(json, "class", json_string(row->backed ? "live" : "counted"));
-    json_object_set_new(json, "live_bits", stats_number(row->copies * state_backed_bits(row)));
+    json_object_set_new(json, "class", json_string(!row->backed  ? "counted"
+                                                   : row->unseen ? "unseen"
+                                                                 : "live"));
+    json_object_set_new(json, "live_bits", stats_number(row->copies * state_live_bits(row)));
     json_object_set_new(json, "help", json_string(row->help));
     if (row->replaced)
         json_object_set_new(json, "replaced_by", json_string(row->replaced));
@@ -62,9 +64,9 @@ static void sums_json(json_t *into, const struct state_list *list, const char *o
         if (owner && strcmp(row->owner, owner))
             continue;
         all += copies * state_owner_bits(row);
-        live += copies * state_backed_bits(row);
+        live += copies * state_live_bits(row);
         control += row->shape.data ? 0 : copies * state_owner_bits(row);
-        live_control += row->shape.data ? 0 : copies * state_backed_bits(row);
+        live_control += row->shape.data ? 0 : copies * state_live_bits(row);
     }
     json_object_set_new(into, "live_bits", stats_number(live));
     json_object_set_new(into, "counted_bits", stats_number(all - live));

@@ -14,13 +14,14 @@ enum {
 struct hashed_row {
     const struct state_row *row;
     bool of_core;
-    u32 owners;
+    u32 first, owners; /* in live->owners */
 };
 
 struct live {
     struct timing *timing;
     struct state_list rows;
     struct hashed_row *hashed;
+    void **owners; /* of these rows; cores are looked up */
     u32 hashed_count;
     struct strike *strikes; /* of the current or next launch */
     u32 count;
@@ -35,17 +36,55 @@ struct live {
     void *moment_user;
 };
 
+/* ---- owners ---- */
+
+u32 timing_owners(const struct timing *timing, const struct state_row *row)
+{
+    static const char *const located[] = {"core", "slice", "channel", "chip"};
+    for (u32 i = 0; row->visit && i < ARRAY_LEN(located); i++)
+        if (!strcmp(row->owner, located[i]))
+            return (u32)row->copies;
+    return 0;
+}
+
+static void *owner_of(const struct timing *timing, const struct state_row *row, u32 number)
+{
+    if (number >= timing_owners(timing, row))
+        return NULL;
+    if (!strcmp(row->owner, "core"))
+        return timing->cores[number];
+    if (!strcmp(row->owner, "slice"))
+        return memory_system_slice(timing->memory_system, number);
+    return !strcmp(row->owner, "channel") ? memory_system_channel(timing->memory_system, number)
+                                          : (void *)timing->memory_system;
+}
+
+/* ---- creation ---- */
+
 /* Rows that another one covers are left out. */
 static void list_hashed(struct live *live)
 {
+    u32 count = 0;
     live->hashed = checked(calloc(live->rows.rows.count + 1, sizeof *live->hashed));
     for (u32 i = 0; i < live->rows.rows.count; i++) {
         const struct state_row *row = &live->rows.rows.data[i];
         const u32 owners = timing_owners(live->timing, row);
-        if (owners && !row->replaced && row->hash != state_hash_covered)
-            live->hashed[live->hashed_count++] =
-                (struct hashed_row){row, !strcmp(row->owner, "core"), owners};
+        const bool of_core = !strcmp(row->owner, "core");
+        if (!owners || row->replaced || row->hash == state_hash_covered)
+            continue;
+        live->hashed[live->hashed_count++] = (struct hashed_row){row, of_core, count, owners};
+        count += of_core ? 0 : owners;
     }
+    live->owners = checked(calloc(count + 1, sizeof *live->owners));
+}
+
+/* When the memory side is there. */
+static void find_owners(struct live *live)
+{
+    for (u32 i = 0; i < live->hashed_count; i++)
+        for (u32 n = 0; !live->hashed[i].of_core && n < live->hashed[i].owners; n++)
+            live->owners[live->hashed[i].first + n] =
+                owner_of(live->timing, live->hashed[i].row, n);
 }
 
 struct live *live_create(struct timing *timing)
@@ -54,6 +93,7 @@ struct live *live_create(struct timing *timing)
     live->timing = timing;
     storage_collect(&live->rows, timing->device->config);
     list_hashed(live);
+    find_owners(live);
     return live;
 }
 
@@ -63,29 +103,13 @@ void live_destroy(struct live *live)
         return;
     state_free(&live->rows);
     free(live->hashed);
+    free(live->owners);
     free(live);
 }
 
 const struct state_list *timing_rows(const struct timing *timing)
 {
     return timing->live ? &timing->live->rows : NULL;
-}
-
-/* ---- owners ---- */
-
-u32 timing_owners(const struct timing *timing, const struct state_row *row)
-{
-    const bool located = !strcmp(row->owner, "core") || !strcmp(row->owner, "slice");
-    return row->visit && located ? (u32)row->copies : 0;
-}
-
-static void *owner_of(const struct timing *timing, const struct state_row *row, u32 number)
-{
-    if (number >= timing_owners(timing, row))
-        return NULL;
-    if (!strcmp(row->owner, "core"))
-        return timing->cores[number];
-    return memory_system_slice(timing->memory_system, number);
 }
 
 /* ---- flips ---- */
@@ -259,6 +283,8 @@ static void strike_window(struct timed_run *run, fs end)
             call_at(live, t->cores[s->owner], MAX(time, core->clock.next));
         else
             strike(live, s);
+        if (s->done && !of_core && s->wait && s->result == FLIP_UNUSED)
+            s->done = false; /* in the next window */
     }
     live->left = left;
 }
@@ -288,8 +314,7 @@ u64 timing_hash(const struct timing *timing, bool canonical)
         for (u32 n = 0; n < one->owners; n++) {
             if (one->of_core && !timing->cores[n]->present && !one->row->shape.data)
                 continue; /* an idle core holds nothing but lines of its caches */
-            void *owner = one->of_core ? (void *)timing->cores[n]
-                                       : memory_system_slice(timing->memory_system, n);
+            void *owner = one->of_core ? (void *)timing->cores[n] : live->owners[one->first + n];
             hash = state_hash(one->row, owner, hash_word(hash, n), true);
         }
     }

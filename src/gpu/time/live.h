@@ -20,12 +20,14 @@ struct strike {
     u32 owner;           /* number of the core or slice */
     u64 bit;             /* of the owner's row: state_flip() */
     u64 cycle;           /* of the launch, in the core's own clock */
-    bool wait;           /* if no entry is in use, in the first cycle in which one is; cores only */
+    bool wait;           /* if no entry is in use, in the first cycle, or outside of cores window,
+                          * in which one is */
     bool seek;           /* if its entry is not in use, another one that is; `bit` is changed */
-    u64 hold;  /* 0: the bit is flipped once. Otherwise it keeps its flipped value for this
-                          * many cycles: it is looked at in each of them, outside of cores before each
-                          * window. It begins in the first cycle in which its entry is in use */
-    bool done; /* false: the launch ended before */
+    u64 hold;            /* 0: the bit is flipped once. Otherwise it keeps its flipped value for
+                          * this many cycles: it is looked at in each of them, outside of cores
+                          * before each window. It begins in the first cycle in which its entry is in
+                          * use */
+    bool done;           /* false: the launch ended before */
     enum state_flip result;
     u64 until;        /* with `hold`: the cycle in which it ends; 0: it has not begun, */
     bool value, held; /* the bit's value, and whether it has been flipped */

@@ -2,9 +2,8 @@
  * Hashes of what rows of the state registry do not have: see live.h.
  *
  * Two runs of one process image that differ by a flipped bit go on alike if these hashes and those of
- * the rows agree. What no hash has: packets inside the networks and the L2's own queues. They leave
- * traces in hashed state as soon as they arrive; so a fault campaign compares more than once
- * (fault/follow.c).
+ * the rows agree. What no hash has: caches of clusters and their requests. They leave traces in hashed
+ * state as soon as they arrive; so a fault campaign compares more than once (fault/follow.c).
  */
 #include "gpu/device.h"
 #include "gpu/time/live.h"

@@ -291,6 +291,8 @@ static void look_after(struct timed_run *run, fs next)
 static void drain(struct timed_run *run)
 {
     struct timing *t = run->timing;
+    if (UNLIKELY(t->live != NULL))
+        memory_system_forget_strays(t->memory_system);
     while (memory_system_pending(t->memory_system) ||
            memory_system_next(t->memory_system) != FS_NEVER) {
         fs next = memory_system_next(t->memory_system);

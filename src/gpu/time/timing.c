@@ -84,12 +84,15 @@ struct timing *timing_create(struct hd_device *device)
     config.mechanism_count = device->mechanisms.count;
     config.chip = device->chip ? &device->chip->chip : NULL;
     config.live = t->params->live_state;
+    config.memory_system = t->memory_system;
     if (config.live)
         t->live = live_create(t);
     if (is_armed(device)) {
         struct content_config sizes = {.memory = device->memory};
         core_content_sizes(&config, &sizes);
         config.content = t->content = memory_system_arm(t->memory_system, &sizes);
+        if (config.live)
+            memory_system_make_live(t->memory_system);
     }
     mechanisms_attach(&t->memory_hooks, &device->mechanisms, t->memory_system);
     dispatcher_hooks_create(&t->dispatcher_hooks, &device->mechanisms);
