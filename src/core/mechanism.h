@@ -287,7 +287,9 @@ static inline bool core_place_register(struct core *core, u32 slot, u32 reg, u32
 
 /* Says which registers of a slot's warp are safe from now on, by bit: no bit of them flips, or the
  * flip is corrected. Observers count their vulnerability apart (the covered seam). It holds until it
- * is said again, also for later warps in this slot: call it for every warp that starts (block). */
+ * is said again, also for later warps in this slot: call it for every warp that starts (block). Of a
+ * register with a result in flight, say it before the result's instruction issues, or when it
+ * retires. */
 void core_cover(struct core *core, u32 slot, const u64 *registers);
 /* At `create`: rows whose bits particles cannot flip. Fault campaigns find nothing there. */
 static inline void core_set_immune(struct core *core, u32 first, u32 count)

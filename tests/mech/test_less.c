@@ -78,10 +78,11 @@ static const struct mechanism probe_mechanism = {
     .retired = turn,
 };
 
-extern const struct mechanism avf_mechanism, register_ecc_mechanism;
+extern const struct mechanism avf_mechanism, operand_file_mechanism, register_ecc_mechanism;
 
-static const struct mechanism *const watched[] = {&avf_mechanism, &less_mechanism,
-                                                  &register_ecc_mechanism, &probe_mechanism, NULL};
+static const struct mechanism *const watched[] = {&avf_mechanism,          &less_mechanism,
+                                                  &operand_file_mechanism, &register_ecc_mechanism,
+                                                  &probe_mechanism,        NULL};
 
 /* ---- small programs ---- */
 
@@ -640,6 +641,50 @@ static void a_table_has_the_long_lived(void **state)
     drop(&c);
 }
 
+static void expect_file(const struct counts *counts, const char *name, u64 value)
+{
+    char full[64];
+    snprintf(full, sizeof full, "operand_file.%s", name);
+    if (count_of(counts, full) != value)
+        fail_msg("%s is %llu, not %llu", full, (unsigned long long)count_of(counts, full),
+                 (unsigned long long)value);
+}
+
+/* %y is read by the next instruction; %t as well, and in the next block; %x is loaded. */
+static void the_operand_file_has_what_is_read_soon(void **state)
+{
+    static const char body[] = "ld.global.u32 %x, [%a];\n"
+                               "add.u32 %y, %x, 1;\n"
+                               "add.u32 %t, %y, %y;\n"
+                               "setp.lt.u32 %p, %t, 1000;\n"
+                               "@%p bra NEXT;\n"
+                               "NEXT:\nadd.u32 %y, %t, 1;\n"
+                               "st.global.u32 [%a], %y;\n";
+    struct counts c = run(body, 1, 7, WITH("avf", "operand_file"));
+    assert_int_equal(c.memory[0], 17);
+    expect_file(&c, "file_writes", 3);         /* %y, %t, %y */
+    expect_file(&c, "both_writes", 1);         /* %t */
+    expect_file(&c, "main_writes", 2 + 1 + 1); /* %a, %x, %t */
+    expect_file(&c, "file_reads", 2 + 1 + 1);  /* by add, setp, st */
+    expect_file(&c, "main_reads", 1 + 1 + 1 + 1);
+    expect_file(&c, "file_read_lanes", 32 * 4);
+    expect_file(&c, "main_write_lanes", 32 * 4);
+    assert_int_equal(ace(&c, "safe") + ace(&c, "vulnerable"), ace(&c, "ace"));
+    assert_true(ace(&c, "safe") > ace(&c, "ace") * 9 / 10 && ace(&c, "vulnerable") > 0);
+    close_to(pj_of(&c, "operand_file.main_write_lanes"), 645.0 / 32);
+    close_to(mw_of(&c, "operand_file.main"), 4.283);
+    drop(&c);
+    /* only the next instruction counts; no entries are left for the second */
+    c = run("add.u32 %x, 1, 2;\nadd.u32 %y, 3, 4;\nadd.u32 %t, %x, %y;\nst.global.u32 [%a], %t;\n",
+            1, 7, WITH("operand_file:first=1"));
+    expect_file(&c, "file_writes", 2); /* %y, %t */
+    drop(&c);
+    c = run("add.u32 %x, 1, 2;\nadd.u32 %y, 3, 4;\nadd.u32 %t, %x, %y;\nst.global.u32 [%a], %t;\n",
+            1, 7, WITH("operand_file:entries=1"));
+    expect_file(&c, "file_writes", 2); /* %x, %t */
+    drop(&c);
+}
+
 /* ---- kernels ---- */
 
 static const struct kernel_row {
@@ -655,7 +700,7 @@ static const struct kernel_row {
     {"opencl/sort", "bitonic", "generic64"},
 };
 
-static const struct mechanism *const plain[] = {&less_mechanism, NULL};
+static const struct mechanism *const plain[] = {&less_mechanism, &operand_file_mechanism, NULL};
 
 static void results_do_not_change(void **state)
 {
@@ -686,6 +731,31 @@ static void results_do_not_change(void **state)
                                  rig_total(&with, "less.sram_reads"),
                              rig_total(&with, "collect.reads"));
             assert_int_equal(rig_total(&with, "less.writes"), rig_total(&with, "collect.writes"));
+            rig_drop(&with);
+        }
+        rig_drop(&without);
+    }
+}
+
+static void operand_files_change_no_results(void **state)
+{
+    static const char *const sets[][4] = {
+        {"operand_file"},
+        {"operand_file:first=64,entries=8", "gpu.cores=1"},
+        {"operand_file:entries=1,first=64", "ptx.max_registers=16"},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
+        struct seen without =
+            rig_run(kernels[k].file, kernels[k].name, kernels[k].machine, NULL, plain, false);
+        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+            struct seen with = rig_run(kernels[k].file, kernels[k].name, kernels[k].machine,
+                                       sets[i], plain, false);
+            assert_int_equal(with.hash, without.hash);
+            assert_int_equal(rig_total(&with, "operand_file.file_read_lanes") +
+                                 rig_total(&with, "operand_file.main_read_lanes"),
+                             rig_total(&with, "collect.lane_reads"));
+            assert_int_equal(rig_total(&with, "operand_file.main_writes"),
+                             rig_total(&with, "collect.writes"));
             rig_drop(&with);
         }
         rig_drop(&without);
@@ -811,8 +881,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(all_registers_have_check_bits),
         cmocka_unit_test(a_table_has_the_long_lived),
+        cmocka_unit_test(the_operand_file_has_what_is_read_soon),
         cmocka_unit_test(other_sizes_follow_the_model),
         cmocka_unit_test(results_do_not_change),
+        cmocka_unit_test(operand_files_change_no_results),
         cmocka_unit_test(directions_are_right),
         cmocka_unit_test(wrong_ones_are_noticed),
         cmocka_unit_test(off_is_identical),
