@@ -81,7 +81,7 @@ struct gr_guard {
     bool reserved;
     struct guard_inflight inflight[CORE_INFLIGHT];
     /* entries now, and the cycle up to which their time is counted */
-    u64 live, live_faulty, dead_good, allocated, since;
+    u64 live, live_faulty, needing, dead_good, allocated, since;
 };
 
 static inline u32 guard_home(const struct gr_guard *g, const struct warp *warp, u32 reg)

@@ -84,6 +84,7 @@ void guard_count_time(struct gr_guard *g)
     s->entry_cycles += cycles * all;
     s->live_cycles += cycles * g->live;
     s->live_faulty_cycles += cycles * g->live_faulty;
+    s->needing_cycles += cycles * g->needing;
     s->dead_good_cycles += cycles * g->dead_good;
     s->unallocated_cycles += cycles * (all - g->allocated);
     s->spill_line_cycles += cycles * g->spills;
@@ -210,6 +211,8 @@ static void patch(struct gr_guard *g, u32 at, bool with_value)
     const entry_set need = row->faulty | row->lent;
     if (!need || !g->params->protect)
         return;
+    guard_count_time(g);
+    g->needing += g->entries;
     row->patch = search(g, at, need);
     row->moved = need;
     g->stats->index_writes++;
@@ -225,6 +228,8 @@ static void release(struct gr_guard *g, u32 at)
     const u32 from = row->patch;
     if (from == NO_ROW)
         return;
+    guard_count_time(g);
+    g->needing -= g->entries;
     g->stats->releases++;
     put(g, row, row->moved & (entry_set)~row->lent, at, false);
     put(g, row, row->moved & row->lent, NO_ROW, false);
@@ -506,7 +511,7 @@ void guard_reset(struct gr_guard *g)
     memset(g->warps, 0, sizeof g->warps);
     g->starting = NO_FRAME;
     g->spills = g->peak = 0;
-    g->live = g->live_faulty = g->dead_good = g->allocated = 0;
+    g->live = g->live_faulty = g->needing = g->dead_good = g->allocated = 0;
     g->since = core_cycle(g->core);
     for (u32 at = 0; at < g->count; at++) {
         struct guard_row *row = &g->rows[at];

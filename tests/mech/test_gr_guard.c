@@ -74,7 +74,8 @@ static void check_sums(const struct seen *seen)
     assert_int_equal(T(exposed), 0);
     assert_int_equal(T(changed_bits), 0);
     assert_true(T(live_cycles) + T(unallocated_cycles) <= T(entry_cycles));
-    assert_true(T(live_faulty_cycles) <= T(live_cycles));
+    assert_true(T(live_faulty_cycles) <= T(needing_cycles));
+    assert_true(T(needing_cycles) <= T(live_cycles));
     assert_true(T(live_cycles) + T(dead_good_cycles) <= T(entry_cycles));
 #undef T
 }

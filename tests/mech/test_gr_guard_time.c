@@ -439,6 +439,37 @@ static void cells_fail_as_the_chip_says(void **state)
     check_chip("gr_guard.failing=0.0002", SETS(0, 0, 0, 0), SETS(8, 0, 128, 0)); /* 2 */
 }
 
+/* ---- the L1 ---- */
+
+/* 128 lines, which fill the L1, are read twice: the second time all hit, unless a way is reserved
+ * for spilled registers. */
+static u64 hits_with(const char *settings, bool faulty)
+{
+    static const char ptx[] =
+        KERNEL " mul.wide.u32 %b, %t, 4; add.u64 %b, %b, %p; mov.u32 %r1, 0;\n"
+               "again: and.b32 %r2, %r1, 127; shl.b32 %r2, %r2, 7; cvt.u64.u32 %c, %r2;\n"
+               " add.u64 %c, %c, %b; ld.global.u32 %r3, [%c]; add.u32 %r4, %r3, 1;\n"
+               " add.u32 %r1, %r1, 1; setp.lt.u32 %q1, %r1, 256; @%q1 bra again;\n ret;\n}\n";
+    char text[256];
+    snprintf(text, sizeof text, ONE "l1d.hashed=false %s", settings);
+    struct rig *rig = open_rig(text, ptx);
+    struct gr_guard *g = faults_by_hand(rig);
+    for (u32 row = 0; faulty && row < g->count; row++)
+        make_faulty(g, row, 1);
+    rig_run(rig, 1, WARP, rig_memory(rig, 65536));
+    const u64 hits = stat(rig, "l1d.read_hits");
+    rig_close(rig);
+    return hits;
+}
+
+static void the_l1_loses_a_way(void **state)
+{
+    assert_int_equal(hits_with("", false), 128);
+    assert_int_equal(hits_with("gr_guard.spill=false", true), 128);
+    assert_int_equal(hits_with("", true), 0); /* four lines of a set take turns in three ways */
+    assert_int_equal(hits_with("l1d.ways=5", true), 128);
+}
+
 /* ---- energy ---- */
 
 /* Dynamic energy goes with the square of the supply; leakage with the technology's law, for as much
@@ -477,6 +508,7 @@ int main(void)
         cmocka_unit_test(values_survive),
         cmocka_unit_test(registers_die_with_all_threads),
         cmocka_unit_test(cells_fail_as_the_chip_says),
+        cmocka_unit_test(the_l1_loses_a_way),
         cmocka_unit_test(energy_follows_the_supply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
