@@ -362,6 +362,32 @@ static void stuck(void **state)
     close_bed(bed);
 }
 
+/* In a window, any bit that differs is gray: that of a register that no warp has, and of one that is not
+ * read again; in a short one also that of a value that will be stored. What was stored is sdc. */
+static void window(void **state)
+{
+    static const struct {
+        u64 window;
+        u32 sdc, due, gray;
+    } cases[] = {{20, 0, 0, 2}, {100000, 1, 0, 2}};
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        char list[4096];
+        int length = sprintf(list, "structure,entry,bit,cycle\ncollect.registers,30000,9,700\n");
+        for (u32 r = 0; r < 5; r++)
+            length += sprintf(list + length, "collect.registers,%u,9,700\n", r * THREADS + 11);
+        inject(bed, (struct hd_inject_plan){
+                        .list = list, .only = -1, .jobs = 2, .window = cases[i].window});
+        assert_int_equal(count(bed, HD_EFFECT_SDC, &fault), cases[i].sdc);
+        assert_in_range(count(bed, HD_EFFECT_GRAY, &fault), cases[i].gray, 6);
+        assert_true(hd_inject_fault(bed->inject, 0, &fault));
+        assert_int_equal(fault.effect, HD_EFFECT_GRAY);
+        assert_string_equal(fault.decided, "window");
+    }
+    close_bed(bed);
+}
+
 /* As many faults for each structure; the total is the mean of their shares by bits. */
 static void strata(void **state)
 {
@@ -680,6 +706,7 @@ static void refused_plans(void **state)
         {{.faults = 1, .model = "stuck:0", .only = -1}, "no fault model"},
         {{.faults = 1, .model = "stuck:1000000001", .only = -1}, "no fault model"},
         {{.faults = 1, .tolerance = -1, .only = -1}, "tolerance"},
+        {{.faults = 1, .model = "stuck:5", .window = 5, .only = -1}, "stuck cannot be followed"},
         {{.list = "structure\n", .stratify = true, .only = -1}, "no strata"},
         {{.faults = 1, .words = "f16", .only = -1}, "no type of output words"},
         {{.faults = 1, .hang = 1, .only = -1}, "expected more than 1"},
@@ -738,17 +765,18 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
-        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
-        cmocka_unit_test(stuck),          cmocka_unit_test(strata),
-        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
-        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
-        cmocka_unit_test(control),        cmocka_unit_test(launches),
-        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
-        cmocka_unit_test(models),         cmocka_unit_test(pattern),
-        cmocka_unit_test(audits),         cmocka_unit_test(wilson),
-        cmocka_unit_test(interval),       cmocka_unit_test(refused_lists),
-        cmocka_unit_test(refused_plans),  cmocka_unit_test(ends_early),
+        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
+        cmocka_unit_test(read_again),    cmocka_unit_test(followed),
+        cmocka_unit_test(stuck),         cmocka_unit_test(strata),
+        cmocka_unit_test(window),        cmocka_unit_test(dead_registers),
+        cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
+        cmocka_unit_test(tags),          cmocka_unit_test(control),
+        cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
+        cmocka_unit_test(evenly),        cmocka_unit_test(models),
+        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
+        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
+        cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
