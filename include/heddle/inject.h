@@ -51,10 +51,13 @@ struct hd_inject_plan {
     const char *list;      /* faults by name instead of random ones: the text of a table, or NULL */
     const char *list_name; /* for messages */
     double hang;           /* a launch hangs after this many times its cycles; 0: 2 */
-    double audit;     /* share of early decisions that are checked by running to the end; 0: 1 % */
-    uint32_t jobs;    /* faults that run at the same time; 0: as many as the host has cores */
-    int64_t only;     /* run only the fault with this id; below 0: all */
-    bool stratify;    /* as many faults for each structure, instead of each bit */
+    double audit;  /* share of early decisions that are checked by running to the end; 0: 1 % */
+    uint32_t jobs; /* faults that run at the same time; 0: as many as the host has cores */
+    int64_t only;  /* run only the fault with this id; below 0: all */
+    uint64_t
+        window;    /* 0: faults are followed to the end. Otherwise for so many cycles: then all bits
+                       * that the model holds, and device memory, are compared */
+    bool stratify; /* as many faults for each structure, instead of each bit */
     double tolerance; /* words that differ by at most this share of the right one are right */
     /* of programs that launch kernels themselves: */
     const char
@@ -75,11 +78,13 @@ struct hd_fault {
     uint32_t launch;  /* from 1 */
     uint64_t cycle;   /* of the launch */
     enum hd_effect effect;
-    const char *decided;     /* how: "unused", "dead", "late", "converged", "written" or "end" */
-    bool audited;            /* decided before the end, but run to it all the same; */
-    bool disagrees;          /* and its fate was another one */
-    bool crashed;            /* the simulator failed: a bug */
-    uint64_t cycles;         /* of all launches, if it ran to the end; else 0 */
+    const char
+        *decided;    /* how: "unused", "dead", "late", "converged", "written", "vanished", "window"
+                              * or "end" */
+    bool audited;    /* decided before the end, but run to it all the same; */
+    bool disagrees;  /* and its fate was another one */
+    bool crashed;    /* the simulator failed: a bug */
+    uint64_t cycles; /* of all launches, if it ran to the end; else 0 */
     const char *output;      /* SDC: the first wrong output, */
     uint64_t wrong;          /* the number of wrong words in all outputs, */
     uint64_t first;          /* the first one in that output, */

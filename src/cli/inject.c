@@ -157,6 +157,7 @@ static bool take_options(struct inject_command *inject, const struct command_lin
         !take_list(inject, line) ||
         !take_number(inject, line, "--faults", 1, 10000000, &plan->faults) ||
         !take_number(inject, line, "--seed", 0, UINT64_MAX, &plan->seed) ||
+        !take_number(inject, line, "--window", 1, 1000000000000, &plan->window) ||
         !take_number(inject, line, "--jobs", 1, 1024, &jobs) ||
         !take_number(inject, line, "--only", 0, 10000000, &only))
         return false;
@@ -549,6 +550,12 @@ static const struct option options[] = {
      "output: if it differs, so does the program's output. May be repeated. The program's exit "
      "code is always compared.",
      OWN | OPTION_REPEAT, COMPLETE_FILE},
+    {"--window", "N",
+     "Follow each fault for N cycles, or to the end of its launch, as studies of circuits do: then "
+     "device memory that differs is sdc, and any bit that the model holds and that differs is "
+     "gray, "
+     "whether or not it matters.",
+     OWN, 0},
     {"--hang", "X",
      "A launch that takes more than X times the cycles of the run without faults hangs; the "
      "default is 2.",

@@ -69,6 +69,7 @@ enum decided {
     DECIDED_CONVERGED, /* the state is the golden run's again, */
     DECIDED_WRITTEN,   /* but for words in memory that it does not touch any more */
     DECIDED_END,       /* it ran to the end */
+    DECIDED_WINDOW,    /* the window has ended */
     DECIDED_VANISHED,  /* wrong values of registers were overwritten, or did not matter */
 };
 
@@ -84,6 +85,7 @@ struct fault_verdict {
     u32 launches;         /* of a program, so far */
     u32 parked; /* of a program: words that are wrong until the end of the launch; 0: it goes on */
     bool woken; /* it was parked */
+    u64 full, memory; /* hashes at the end of the window */
     u64 cycles, wrong, first;
     f64 error;
     char output[48], detail[32], explanation[160];
@@ -115,7 +117,9 @@ struct shadow_end {
         u64 entry; /* of collect.registers */
         u32 wrong;
     } words[SHADOW_WORDS];
-    char story[480]; /* what has read it, and where its values went */
+    bool looked;      /* of a fault with a window: at the run without faults when it ends, with */
+    u64 full, memory; /* these hashes: all bits, device memory */
+    char story[480];  /* what has read it, and where its values went */
 };
 
 /* The state of the golden run at some moment. */
@@ -233,6 +237,7 @@ struct hd_inject {
     const u64 *order; /* ids of this round by launch and cycle */
     u64 order_count, next;
     VEC(struct strike) due; /* of the runner: first bits of faults whose moment has come, */
+    VEC(u64) windows;       /* of the runner: ids of faults whose windows have not ended */
     VEC(u64) due_ids;       /* and their ids */
     struct fault_process *workers;
     u32 worker_count;
@@ -292,6 +297,10 @@ void touch_replace(struct hd_inject *inject, bool right);
 
 /* follow.c */
 void follow_begin_fault(struct hd_inject *inject, u64 id);
+/* A hash of device memory, with what caches have not written to it yet. */
+u64 follow_memory(const struct live_moment *moment);
+/* Faults with windows: compares them with the run without faults. */
+void follow_resolve(struct hd_inject *inject, u64 from, u64 to);
 /* Whether a fault that is decided early runs to the end all the same. */
 bool follow_audits(const struct hd_inject *inject, u64 id);
 /* Its bits, for the timing model. */

@@ -156,7 +156,7 @@ static bool has_struck(struct hd_inject *inject)
     follow->struck = true;
     if (acts && inject->shadow_ends[follow->id].fate == SHADOW_VANISHED)
         decide(inject, HD_EFFECT_MASKED, DECIDED_VANISHED);
-    if (!acts)
+    if (!acts && !inject->plan.window)
         decide(inject, HD_EFFECT_MASKED, held ? DECIDED_DEAD : DECIDED_UNUSED);
     return true;
 }
@@ -250,6 +250,41 @@ static void end_launch(struct hd_inject *inject, const struct live_moment *momen
         program_return(inject);
 }
 
+u64 follow_memory(const struct live_moment *moment)
+{
+    struct content *content = moment->run->timing->content;
+    if (content)
+        content_expose(content);
+    const u64 hash = live_hash_memory(moment->run);
+    if (content)
+        content_conceal(content);
+    return hash;
+}
+
+/* The window has ended, or the launch in it. */
+static _Noreturn void end_window(struct hd_inject *inject, const struct live_moment *moment)
+{
+    struct fault_verdict *verdict = &inject->follow.verdict;
+    verdict->full = timing_hash(inject->device->timing, false);
+    verdict->memory = follow_memory(moment);
+    verdict->cycles = inject->follow.cycles + moment->cycle;
+    conclude(inject, HD_EFFECT_GRAY, DECIDED_WINDOW); /* follow_resolve */
+}
+
+void follow_resolve(struct hd_inject *inject, u64 from, u64 to)
+{
+    for (u64 id = from; id < to; id++) {
+        struct fault_verdict *verdict = &inject->ledger->verdicts[id];
+        const struct shadow_end *golden = &inject->shadow_ends[id];
+        if (verdict->decided != DECIDED_WINDOW)
+            continue;
+        verdict->crashed |= !golden->looked;
+        verdict->effect = verdict->memory != golden->memory ? HD_EFFECT_SDC
+                          : verdict->full != golden->full   ? HD_EFFECT_GRAY
+                                                            : HD_EFFECT_MASKED;
+    }
+}
+
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
 {
     struct follow *follow = &inject->follow;
@@ -257,6 +292,9 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
     const bool known = inject->launch < ledger->launch_count;
     const struct golden_sample *end = known ? &ledger->ends[inject->launch] : NULL;
     const u64 limit = end ? end->cycle : ledger->cycles;
+    if (inject->plan.window && follow->armed && !moment->run->exec->stopped &&
+        (moment->ended || moment->cycle >= inject->faults[follow->id].cycle + inject->plan.window))
+        end_window(inject, moment);
     if (moment->ended) {
         end_launch(inject, moment, end);
         return;
@@ -269,7 +307,7 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
     }
     if (!follow->struck && !(follow->armed && has_struck(inject)))
         return;
-    if (!is_decided(follow))
+    if (!is_decided(follow) && !inject->plan.window)
         compare(inject, moment);
 }
 

@@ -60,6 +60,9 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
     if (!plan->list && (!plan->faults || plan->faults > MOST_FAULTS))
         return error_set(error, ERROR_USAGE, "", "the number of faults is not from 1 to %d",
                          MOST_FAULTS);
+    if (plan->window && !strncmp(plan->model ? plan->model : "bit", "stuck", 5))
+        return error_set(error, ERROR_USAGE, "",
+                         "a bit that is stuck cannot be followed in a window");
     if (plan->stratify && plan->list)
         return error_set(error, ERROR_USAGE, "", "a list of faults has no strata");
     if (plan->only >= 0 && !plan->list && (u64)plan->only >= plan->faults)
@@ -241,8 +244,11 @@ static bool is_reached(const struct hd_inject *inject)
 static bool run_range(struct hd_inject *inject, const struct hd_inject_host *host, u64 from, u64 to,
                       struct error *error)
 {
-    return inject->folder ? program_run_faults(inject, host, from, to, error)
-                          : spawn_run(inject, host, ROLE_RUNNER, from, to, error);
+    const bool ok = inject->folder ? program_run_faults(inject, host, from, to, error)
+                                   : spawn_run(inject, host, ROLE_RUNNER, from, to, error);
+    if (inject->plan.window)
+        follow_resolve(inject, from, to);
+    return ok;
 }
 
 static bool run_faults(struct hd_inject *inject, const struct hd_inject_host *host,
@@ -304,16 +310,17 @@ bool hd_inject_replay(struct hd_inject *inject, uint64_t id, const struct hd_inj
 static bool read_plan(struct hd_inject *inject, struct error *error)
 {
     struct hd_inject_plan plan = {.only = -1};
-    json_int_t seed = 0, capacity = 0, only = -1;
+    json_int_t seed = 0, capacity = 0, only = -1, window = 0;
     int jobs = 0, stratify = 0;
     const char *path = arena_printf(inject->arena, "%s/plan.json", inject->folder);
     json_t *files = NULL, *json = json_load_file(path, 0, NULL);
     const bool ok =
-        json && json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:b, s:o}",
-                            "structures", &plan.structures, "model", &plan.model, "words",
-                            &plan.words, "seed", &seed, "hang", &plan.hang, "audit", &plan.audit,
-                            "tolerance", &plan.tolerance, "jobs", &jobs, "capacity", &capacity,
-                            "only", &only, "stratify", &stratify, "files", &files) == 0;
+        json &&
+        json_unpack(json, "{s:s, s:s, s:s, s:I, s:F, s:F, s:F, s:i, s:I, s:I, s:I, s:b, s:o}",
+                    "structures", &plan.structures, "model", &plan.model, "words", &plan.words,
+                    "seed", &seed, "hang", &plan.hang, "audit", &plan.audit, "tolerance",
+                    &plan.tolerance, "jobs", &jobs, "capacity", &capacity, "only", &only, "window",
+                    &window, "stratify", &stratify, "files", &files) == 0;
     const char **names = arena_array(inject->arena, const char *, json_array_size(files));
     for (size_t i = 0; i < json_array_size(files); i++)
         names[i] = json_string_value(json_array_get(files, i));
@@ -321,6 +328,7 @@ static bool read_plan(struct hd_inject *inject, struct error *error)
     plan.file_count = (u32)json_array_size(files);
     plan.seed = (u64)seed;
     plan.only = only;
+    plan.window = (u64)window;
     plan.stratify = stratify;
     plan.jobs = (u32)jobs;
     plan.folder = inject->folder;
@@ -389,8 +397,8 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
 
 bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault)
 {
-    static const char *const decided[] = {"",          "late",    "unused", "dead",
-                                          "converged", "written", "end",    "vanished"};
+    static const char *const decided[] = {"",        "late", "unused", "dead",    "converged",
+                                          "written", "end",  "window", "vanished"};
     if (!inject || index >= inject->drawn)
         return false;
     const struct injection *what = &inject->faults[index];

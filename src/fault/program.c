@@ -97,12 +97,12 @@ static bool write_plan(const struct hd_inject *inject, struct error *error)
     for (u32 i = 0; i < plan->file_count; i++)
         json_array_append_new(files, json_string(plan->files[i]));
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:b, s:o}", "structures",
+        "{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, s:b, s:o}", "structures",
         plan->structures ? plan->structures : "", "model", plan->model ? plan->model : "bit",
         "words", plan->words ? plan->words : "u32", "seed", (json_int_t)plan->seed, "hang",
         plan->hang, "audit", plan->audit, "tolerance", plan->tolerance, "jobs", (int)plan->jobs,
-        "capacity", (json_int_t)inject->capacity, "only", (json_int_t)plan->only, "stratify",
-        (int)plan->stratify, "files", files);
+        "capacity", (json_int_t)inject->capacity, "only", (json_int_t)plan->only, "window",
+        (json_int_t)plan->window, "stratify", (int)plan->stratify, "files", files);
     char *path = path_in(inject, "plan.json");
     const bool ok = json && json_dump_file(json, path, JSON_REAL_PRECISION(17)) == 0;
     json_decref(json);

@@ -185,15 +185,42 @@ bool spawn_ask(void *user, struct strike *strike)
     }
     if (inject->shadow_ends[id].fate == SHADOW_VANISHED && !follow_audits(inject, id))
         settle(inject, id, DECIDED_VANISHED);
-    else if (!inject->hold && !timing_is_used(inject->device->timing, strike) &&
-             !follow_audits(inject, id))
+    else if (!inject->hold && !inject->plan.window &&
+             !timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
         settle(inject, id, DECIDED_UNUSED);
     else if ((!inject->joined || program_can_fork(inject)) && spawn_again(inject, id)) {
         inject->follow.armed = true;
         timing_strike_now(inject->device->timing, inject->follow.strikes,
                           inject->follow.strike_count);
+    } else if (inject->plan.window) {
+        *vec_push(&inject->windows) = id;
     }
     return false;
+}
+
+/* The state of the run without faults where windows end. */
+static void look_at_windows(struct hd_inject *inject, const struct live_moment *moment)
+{
+    u64 full = 0, memory = 0;
+    u32 kept = 0;
+    bool looked = false;
+    for (u32 i = 0; i < inject->windows.count; i++) {
+        const u64 id = inject->windows.data[i];
+        struct shadow_end *end = &inject->shadow_ends[id];
+        if (!moment->ended && moment->cycle < inject->faults[id].cycle + inject->plan.window) {
+            inject->windows.data[kept++] = id;
+            continue;
+        }
+        if (!looked) {
+            full = timing_hash(inject->device->timing, false);
+            memory = follow_memory(moment);
+            looked = true;
+        }
+        end->full = full;
+        end->memory = memory;
+        end->looked = true;
+    }
+    inject->windows.count = kept;
 }
 
 void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
@@ -210,6 +237,8 @@ void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
             inject->next++;
         return;
     }
+    if (inject->windows.count)
+        look_at_windows(inject, moment);
     if (moment->ended) {
         check_repeats(inject, moment->cycle);
         skip_late(inject);
@@ -288,7 +317,7 @@ static int by_time(const void *a, const void *b, void *user)
 
 bool spawn_shadows(const struct hd_inject *inject, u64 from, u64 to)
 {
-    for (u64 id = from; id < to && !inject->hold; id++)
+    for (u64 id = from; id < to && !inject->hold && !inject->plan.window; id++)
         if (!strcmp(inject->targets.data[inject->faults[id].target].name, "collect.registers") &&
             (inject->plan.only < 0 || (u64)inject->plan.only == id))
             return true;

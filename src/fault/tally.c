@@ -188,6 +188,8 @@ static json_t *plan_json(const struct hd_inject *inject)
     json_object_set_new(json, "structures", json_string(plan->structures ? plan->structures : ""));
     json_object_set_new(json, "model", json_string(plan->model ? plan->model : "bit"));
     json_object_set_new(json, "seed", json_integer((json_int_t)plan->seed));
+    if (plan->window)
+        json_object_set_new(json, "window", json_integer((json_int_t)plan->window));
     json_object_set_new(json, "stratified", json_boolean(inject->strata));
     json_object_set_new(json, "list", json_boolean(plan->list));
     json_object_set_new(json, "half_width", json_real(plan->half_width));

@@ -362,35 +362,94 @@ static void stuck(void **state)
     close_bed(bed);
 }
 
+/* In a window, any bit that differs is gray: that of a register that no warp has, and of one that is not
+ * read again; in a short one also that of a value that will be stored. What was stored is sdc. */
+static void window(void **state)
+{
+    static const struct {
+        u64 window;
+        u32 sdc, due, gray;
+    } cases[] = {{20, 0, 0, 2}, {100000, 1, 0, 2}};
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        char list[4096];
+        int length = sprintf(list, "structure,entry,bit,cycle\ncollect.registers,30000,9,700\n");
+        for (u32 r = 0; r < 5; r++)
+            length += sprintf(list + length, "collect.registers,%u,9,700\n", r * THREADS + 11);
+        inject(bed, (struct hd_inject_plan){
+                        .list = list, .only = -1, .jobs = 2, .window = cases[i].window});
+        assert_int_equal(count(bed, HD_EFFECT_SDC, &fault), cases[i].sdc);
+        assert_in_range(count(bed, HD_EFFECT_GRAY, &fault), cases[i].gray, 6);
+        assert_true(hd_inject_fault(bed->inject, 0, &fault));
+        assert_int_equal(fault.effect, HD_EFFECT_GRAY);
+        assert_string_equal(fault.decided, "window");
+    }
+    close_bed(bed);
+}
+
+static f64 number_after(const char *json, const char *first, const char *name)
+{
+    const char *at = strstr(json, first);
+    assert_non_null(at);
+    at = strstr(at, name);
+    assert_non_null(at);
+    return strtod(at + strlen(name), NULL);
+}
+
 /* As many faults for each structure; the total is the mean of their shares by bits. */
 static void strata(void **state)
 {
     struct bed *bed = open_bed(simple, NULL);
-    u32 faults[2] = {0}, failures[2] = {0};
+    u32 faults[2] = {0}, late[2] = {0};
     struct hd_fault fault;
-    inject(bed, (struct hd_inject_plan){.structures = "^(fetch[.]pc|collect[.]registers)$",
-                                        .faults = 80,
+    inject(bed, (struct hd_inject_plan){.structures = "^icache[.](tags|valid)$",
+                                        .faults = 160,
+                                        .seed = 3,
                                         .stratify = true,
                                         .only = -1,
                                         .jobs = 2});
     for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
-        const bool pc = !strcmp(fault.structure, "fetch.pc");
-        faults[pc]++;
-        failures[pc] += fault.effect >= HD_EFFECT_SDC;
+        const bool valid = !strcmp(fault.structure, "icache.valid");
+        faults[valid]++;
+        late[valid] += fault.effect == HD_EFFECT_TIME;
     }
-    assert_true(faults[0] == 40 && faults[1] == 40);
+    assert_true(faults[0] == 80 && faults[1] == 80 && late[0] != late[1]);
     char *json = hd_inject_json(bed->inject);
-    const char *total = strstr(json, "\"total\""), *share = strstr(total, "\"failures\"");
-    f64 registers = 0, pcs = 0, found = strtod(strstr(share, "\"share\": ") + 9, NULL);
-    const char *row = strstr(json, "\"collect.registers\"");
-    registers = strtod(strstr(row, "\"live_bits\": ") + 13, NULL);
-    row = strstr(json, "\"fetch.pc\"");
-    pcs = strtod(strstr(row, "\"live_bits\": ") + 13, NULL);
-    const f64 expected =
-        (registers * failures[0] / 40 + pcs * failures[1] / 40) / (registers + pcs);
+    const f64 tags = number_after(json, "\"icache.tags\"", "\"live_bits\": ");
+    const f64 valid = number_after(json, "\"icache.valid\"", "\"live_bits\": ");
+    const f64 found = number_after(strstr(json, "\"total\""), "\"time\"", "\"share\": ");
+    const f64 expected = (tags * late[0] + valid * late[1]) / 80 / (tags + valid);
     if (fabs(found - expected) > 1e-9)
         fail_msg("%g, expected %g", found, expected);
     hd_free(json);
+    close_bed(bed);
+}
+
+/* Faults of one core in one window each strike in their own cycle, as they do alone. */
+static void alone(void **state)
+{
+    enum {
+        MOST = 15
+    };
+    static char list[MOST * 40];
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault together[MOST], fault;
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    for (u32 i = 0; i < MOST; i++)
+        length += sprintf(list + length, "collect.registers,%u,3,%u\n", i / 3 * THREADS + 2,
+                          711 + i % 3 * 3);
+    struct hd_inject_plan plan = {.list = list, .only = -1, .jobs = 2, .audit = 1};
+    inject(bed, plan);
+    for (u32 i = 0; i < MOST; i++)
+        assert_true(hd_inject_fault(bed->inject, i, &together[i]));
+    for (u32 i = 0; i < MOST; i++) {
+        plan.only = i;
+        inject(bed, plan);
+        assert_true(hd_inject_fault(bed->inject, i, &fault));
+        assert_int_equal(fault.effect, together[i].effect);
+        assert_int_equal(fault.cycles, together[i].cycles);
+    }
     close_bed(bed);
 }
 
@@ -680,6 +739,7 @@ static void refused_plans(void **state)
         {{.faults = 1, .model = "stuck:0", .only = -1}, "no fault model"},
         {{.faults = 1, .model = "stuck:1000000001", .only = -1}, "no fault model"},
         {{.faults = 1, .tolerance = -1, .only = -1}, "tolerance"},
+        {{.faults = 1, .model = "stuck:5", .window = 5, .only = -1}, "stuck cannot be followed"},
         {{.list = "structure\n", .stratify = true, .only = -1}, "no strata"},
         {{.faults = 1, .words = "f16", .only = -1}, "no type of output words"},
         {{.faults = 1, .hang = 1, .only = -1}, "expected more than 1"},
@@ -741,6 +801,7 @@ int main(void)
         cmocka_unit_test(stored_value),   cmocka_unit_test(written),
         cmocka_unit_test(read_again),     cmocka_unit_test(followed),
         cmocka_unit_test(stuck),          cmocka_unit_test(strata),
+        cmocka_unit_test(alone),          cmocka_unit_test(window),
         cmocka_unit_test(dead_registers), cmocka_unit_test(address),
         cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
         cmocka_unit_test(control),        cmocka_unit_test(launches),
