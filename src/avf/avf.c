@@ -199,7 +199,6 @@ static void back(struct avf *a, const struct avf_entry *e)
         front_close(a, e->lanes, avf_cycles(a, e->issued));
         shared_close(a, bit(e->place), avf_cycles(a, e->issued));
         a->alive = (a->alive & ~e->lanes) | e->active;
-        reset_slots(a, e->active, true); /* warps that have ended before their block */
         a->block_alive &= ~bit(e->place);
         break;
     case ENTRY_COVER:

@@ -72,6 +72,16 @@ WIDE = """
     buffer_store_dwordx4 v[8:11], v1, s[0:3], 0 offen offset:56 // 44
     s_endpgm
 """
+# A scalar load whose result nothing reads.
+SCALAR_DEAD = """
+    v_lshlrev_b32 v1, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    s_load_dword s8, s[0:1], 0x0     // 20
+    s_waitcnt lgkmcnt(0)             // 24
+    buffer_store_dword v0, v1, s[0:3], 0 offen // 28
+    s_endpgm
+"""
 WIDE_BYTES = (8, 8 + 16 + 8, 8 + 16 + 8, 8 + 16)  # of each line
 FILL_TO_WRITE_BACK = 2  # cycles
 LANES, STORES = 8, 3
@@ -118,6 +128,11 @@ def check(heddle, machine):
     assert rest == 0 and 0 <= start <= issued[0], (machine, start, rest)
     assert stats["avf.dead_instructions"] == 1, machine
     assert stats["avf.values_unread"] == 1 and stats["avf.values"] == 3, machine
+    # of a dead instruction of 32 bits, those of operation and destination are needed
+    dead, rest = divmod(stats["avf.buffer_held"] - stats["avf.buffer_ace"], 32 - 15)
+    assert rest == 0 and (dead > 0 or machine == "miaow"), (machine, dead, rest)
+    assert stats["avf.mask_held"] == 0, machine
+    assert stats["avf.ace_long"] == sum(stats["avf.ace_" + name] for name in ("initial", "20", "50", "more")), machine
     assert stats["avf.vector_undecided"] == 0 and stats["avf.scalar_ace"] > 0, machine
     vector = sum(stats["avf.%s_ace" % unit] for unit in ("sp", "int"))
     assert vector == STORES + STORES + LANES, (machine, vector)
@@ -161,6 +176,12 @@ def check_status(heddle, machine):
     assert dead["avf.dead_instructions"] == 2 and stats["avf.dead_instructions"] == 0, machine
 
 
+def check_dead_scalar(heddle, machine):
+    stats, _, _ = run(heddle, machine, "scalar.s")
+    assert stats["avf.dead_instructions"] == 1, machine
+    assert 0 < stats["avf.lsu_held"] - stats["avf.lsu_ace"] < LANES, machine  # one access for all lanes
+
+
 def check_no_caches(heddle, machine):
     """MIAOW's memory is none of the model's: it has no caches."""
     stats, _, _ = run(heddle, machine, "loads.s")
@@ -177,13 +198,14 @@ def main():
         open("p.s", "w", encoding="utf-8").write(CODE)
         json.dump(STATE, open("p.json", "w", encoding="utf-8"))
         for name, code in (("loads", LOADS), ("wide", WIDE), ("indexed", INDEXED), ("status", STATUS),
-                           ("dead", STATUS_DEAD)):
+                           ("dead", STATUS_DEAD), ("scalar", SCALAR_DEAD)):
             open(name + ".s", "w", encoding="utf-8").write(code)
         for machine in ("generic64", "tahiti", "miaow"):
             check(heddle, machine)
             check_indexed(heddle, machine)
         for machine in ("generic64", "tahiti"):
             check_lines(heddle, machine)
+            check_dead_scalar(heddle, machine)
             check_wide(heddle, machine)
         check_status(heddle, "miaow")
         check_no_caches(heddle, "miaow")

@@ -255,6 +255,12 @@ static void slots_that_change_hands(void **state)
                      WORD * (store - written));
     assert_true(stat(rig, "avf.pc_ace") <= stat(rig, "avf.pc_held"));
     assert_int_equal(stat(rig, "avf.vector_undecided"), 0);
+    rig_close(other);
+    /* a log that is analysed in parts: it begins while the first blocks are there */
+    other = run_on("gtx480", "core.warps=4 avf.window=64", TWO_LONG_WARPS("%r1"), 3, 2 * WARP);
+    assert_true(stat(other, "avf.vector_ace") >= stat(rig, "avf.vector_ace"));
+    assert_true(stat(other, "avf.vector_ace") - stat(other, "avf.vector_undecided") <=
+                stat(rig, "avf.vector_ace"));
     rig_close(rig);
     rig_close(other);
 }

@@ -43,6 +43,15 @@ static void sizes(void **state)
     rig_close(rig);
 }
 
+/* A block of two warps has its shared memory once. */
+static void sizes_of_two_warps(void **state)
+{
+    struct rig *rig =
+        run_on("gtx480", "", " mov.u32 %r1, s; st.shared.u32 [%r1], %t;", 1, 2 * WARP);
+    assert_int_equal(2 * stat(rig, "avf.shared_allocated"), 8 * 1024 * stat(rig, "avf.pc_held"));
+    rig_close(rig);
+}
+
 /* Registers between a write and the last read, needed or not. */
 static void live_registers(void **state)
 {
@@ -88,17 +97,26 @@ static void shared_time(void **state)
     const u64 sign = retired_at(rig, 0, 0, 6) - later - retired_at(rig, 0, 0, 5);
     assert_int_equal(stat(rig, "avf.shared_ace"), WARP * sign);
     rig_close(rig);
+    /* and it is bit 7: of what is stored (5 to 6), and of %t before (1 to 5) */
+    rig = run(" shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; and.b32 %r5, %t, 128; "
+              "st.shared.u8 [%r1], %r5; ld.shared.s8 %r4, [%r1]; shr.u32 %r4, %r4, 16; "
+              "st.global.u32 [%p], %r4;");
+    const struct value bits[] = {{0, 9, 2 * WORD}, {1, 2, 29 * WARP}, {1, 5, WARP},
+                                 {2, 4, WORD},     {3, 4, WORD},      {4, 7, WORD},
+                                 {5, 6, WARP},     {7, 8, 16 * WARP}, {8, 9, WORD}};
+    assert_int_equal(stat(rig, "avf.vector_ace"), sum(rig, bits, ARRAY_LEN(bits)));
+    rig_close(rig);
 }
 
 /* ---- units ---- */
 
-/* Instruction 7 runs in 16 lanes of a unit, and is needed in 8. */
+/* Instruction 7 runs in 12 lanes of a unit, and is needed in 8. */
 static void check_unit(const char *unit, const char *settings, const char *inst, u32 interval)
 {
     char body[512], name[64];
     const u32 width = 16, passes = WARP / width;
     snprintf(body, sizeof body,
-             " setp.lt.u32 %%q0, %%t, 16; setp.lt.u32 %%q1, %%t, 8; mov.b32 %%r1, 5; "
+             " setp.lt.u32 %%q0, %%t, 12; setp.lt.u32 %%q1, %%t, 8; mov.b32 %%r1, 5; "
              "mov.b64 %%a, 5; mov.b64 %%b, 7; @%%q0 %s @%%q1 st.global.u32 [%%p], %%r3; "
              "@%%q1 st.global.u64 [%%p+256], %%a;",
              inst);
@@ -109,7 +127,7 @@ static void check_unit(const char *unit, const char *settings, const char *inst,
     snprintf(name, sizeof name, "avf.%s_busy", unit);
     assert_int_equal(stat(rig, name), busy + others * WARP);
     snprintf(name, sizeof name, "avf.%s_active", unit);
-    assert_int_equal(stat(rig, name), busy / 2 + others * WARP);
+    assert_int_equal(stat(rig, name), busy * 12 / WARP + others * WARP);
     snprintf(name, sizeof name, "avf.%s_ace", unit);
     assert_int_equal(stat(rig, name), busy / 4 + others * WARP);
     snprintf(name, sizeof name, "avf.%s_lanes", unit);
@@ -448,12 +466,12 @@ static void decided(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),           cmocka_unit_test(live_registers),
-        cmocka_unit_test(shared_time),     cmocka_unit_test(units),
-        cmocka_unit_test(lifetimes),       cmocka_unit_test(accesses),
-        cmocka_unit_test(transactions),    cmocka_unit_test(dram),
-        cmocka_unit_test(read_only_cache), cmocka_unit_test(undecided),
-        cmocka_unit_test(decided),
+        cmocka_unit_test(sizes),          cmocka_unit_test(sizes_of_two_warps),
+        cmocka_unit_test(live_registers), cmocka_unit_test(shared_time),
+        cmocka_unit_test(units),          cmocka_unit_test(lifetimes),
+        cmocka_unit_test(accesses),       cmocka_unit_test(transactions),
+        cmocka_unit_test(dram),           cmocka_unit_test(read_only_cache),
+        cmocka_unit_test(undecided),      cmocka_unit_test(decided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -377,14 +377,14 @@ static const struct {
     {"l1d", "data", 15, 128, 1024, STATE_LIVE},
     {"l1d", "mshrs", 15, 64, 1 + 24 + 1, STATE_LIVE},
     {"constant", "data", 15, 128, 512, STATE_COUNTED},
-    {"network", "buffers", 1, 27 * 64, 320, STATE_COUNTED},
+    {"network", "buffers", 1, 27 * 64, 320, STATE_LIVE},
     /* A slice has 128 MB: 27 bits, 7 of line, 6 of set. */
     {"l2", "tags", 12, 512, 14, STATE_LIVE},
     {"l2", "dirty", 12, 512, 4, STATE_LIVE},
     {"l2", "data", 12, 512, 1024, STATE_LIVE},
     /* A channel has 256 MB: 16 banks of 4096 rows of 4 KB, 128 sectors each. */
-    {"dram", "queue", 6, 64, 2 + 12 + 4 + 7, STATE_COUNTED},
-    {"dram", "open_rows", 6, 16, 13, STATE_COUNTED},
+    {"dram", "queue", 6, 64, 2 + 12 + 4 + 7, STATE_LIVE},
+    {"dram", "open_rows", 6, 16, 13, STATE_LIVE},
 };
 
 static void storage_of_gtx480_by_hand(void **state)
@@ -418,6 +418,29 @@ static void storage_of_gtx480_by_hand(void **state)
                       json_integer_value(json_object_get(owner, "counted_bits"))));
     }
     assert_int_equal(sum, all[STATE_LIVE] + all[STATE_COUNTED]);
+    json_decref(json);
+    state_free(&list);
+    config_destroy(config);
+}
+
+/* An element that no flip was seen to act on can be flipped, but does not count as live. */
+static void unseen_elements(void **state)
+{
+    struct config *config = load("gtx480");
+    struct state_list list = {0};
+    storage_collect(&list, config);
+    const u64 before = state_live_bits(state_find(&list, "fetch.pc"));
+    struct state_row *row = state_find(&list, "fetch.pc");
+    assert_int_equal(before, state_backed_bits(row));
+    /* as the last one that was added */
+    list.rows.data[list.rows.count - 1] = *row;
+    state_unseen(&list);
+    row = &list.rows.data[list.rows.count - 1];
+    assert_int_equal(state_live_bits(row), 0);
+    assert_int_equal(state_backed_bits(row), before);
+    json_t *json = storage_row_json(row);
+    assert_string_equal(json_string_value(json_object_get(json, "class")), "unseen");
+    assert_int_equal(json_integer_value(json_object_get(json, "live_bits")), 0);
     json_decref(json);
     state_free(&list);
     config_destroy(config);
@@ -651,6 +674,7 @@ int main(void)
         cmocka_unit_test(machines_have_what_sources_state),
         cmocka_unit_test(storage_has_the_stated_sizes),
         cmocka_unit_test(storage_of_gtx480_by_hand),
+        cmocka_unit_test(unseen_elements),
         cmocka_unit_test(storage_follows_parameters),
         cmocka_unit_test(storage_of_clusters),
         cmocka_unit_test(miaow_has_the_flip_flops_of_its_rtl),

@@ -27,7 +27,7 @@ N = 32  # rows of matrices
 
 SMALL = ("gpu.cores=1 l2.channels=1 l2.sets=2 l2.ways=2 l2.mshrs=16 l2.queue_in=4 l2.queue_out=4 l2.queue_dram=4 "
          "network.flit_bytes=8 network.input_packets=2 network.output_packets=4 network.buffer_flits=8 "
-         "dram.queue=8 l1d.sets=2 l1d.ways=2 core.warps=16").split()
+         "dram.queue=8 l1d.sets=8 l1d.ways=4 icache.sets=1 icache.ways=4 constant.sets=1 core.warps=16").split()
 MACHINES = {
     "gtx480": ("ptx", SMALL),
     "miaow": ("clang14.so", []),

@@ -5,7 +5,7 @@
  *
  *     test-live KERNELS              a few flips of each kind, and what they do
  *     test-live KERNELS fuzz N SEED [MACHINE]  N random flips on each machine: nothing but outcomes
- *     test-live KERNELS rows N SEED [MACHINE]  every live row of the registry should change the
+ *     test-live KERNELS rows N SEED [MACHINE [ROW]]  every live row, or this one, of the registry should change the
  *                                    outcome or the time of some run within N flips, at random times
  *                                    from which on they wait for an entry that is in use
  */
@@ -31,6 +31,7 @@ static const char *kernels; /* folder */
 static u32 tries;
 static bool waits;       /* flips wait until an entry of their row is in use */
 static const char *only; /* this machine; NULL: all */
+static const char *only_row;
 
 struct machine {
     const char *name, *form, *settings;
@@ -656,6 +657,8 @@ static void rows_act(void **state)
         const struct state_list *rows = timing_rows(beds[0]->device->timing);
         for (u32 i = 0; i < rows->rows.count; i++) {
             const struct state_row *row = &rows->rows.data[i];
+            if (only_row && row != state_find(rows, only_row))
+                continue;
             if (!timing_owners(beds[0]->device->timing, row) || row_acts(beds, &rng, row))
                 continue;
             printf("%s: %s.%s: no effect in %u flips%s\n", machines[m].name, row->unit, row->name,
@@ -683,6 +686,7 @@ int main(int argc, char **argv)
     kernels = argc > 1 ? argv[1] : ".";
     tries = argc > 3 ? (u32)atoi(argv[3]) : 0;
     only = argc > 5 ? argv[5] : NULL;
+    only_row = argc > 6 ? argv[6] : NULL;
     seed = argc > 4 ? (u64)atoll(argv[4]) : 1;
     if (argc > 2 && !strcmp(argv[2], "fuzz"))
         return cmocka_run_group_tests(many, NULL, NULL);
