@@ -32,7 +32,7 @@ enum {
     RESULT_ROWS = 8, /* most rows of results of an instruction that is followed */
 };
 
-struct flight {
+struct shadow_flight {
     const struct inflight *inflight;
     struct shadow_set results;
 };
@@ -43,7 +43,7 @@ struct shadow {
     u32 slot, frame;
     u64 block; /* its number: the slot may get another one */
     struct shadow_set now;
-    struct flight flights[FLIGHTS];
+    struct shadow_flight flights[FLIGHTS];
     u32 flying;
     u64 changed;             /* the cycle of the last change; */
     struct shadow_set start; /* at its start, */
@@ -230,7 +230,7 @@ static bool wrong_results(struct dyninst *f, const struct shadow *shadow, struct
 /* False: the fault must be moved here. */
 static bool follow_issue(struct shadow *shadow, struct inflight *inflight)
 {
-    struct flight flight = {.inflight = inflight};
+    struct shadow_flight flight = {.inflight = inflight};
     if (shadow->reader == NO_INST) {
         shadow->reader = inflight->dyn.inst;
         shadow->read = core_cycle(shadow->core);
