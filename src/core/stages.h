@@ -243,6 +243,7 @@ struct issue_stage {
     bool greedy;                  /* the policy prefers the warp that issued last, */
     bool oldest_next;             /* and then the oldest, which schedule_oldest finds */
     bool one_each;                /* a turn is one instruction and one cycle */
+    bool crowded;                 /* the host's caches are too small for all registers: prefetch */
     /* dependences */
     u32 scoreboard_words; /* of each of the two sets of a warp */
     bool wide;            /* registers of this launch are beyond the first word */

@@ -61,8 +61,10 @@ struct path {
 
 /* 32 lanes of a warp: what a lane function needs. */
 struct chunk {
-    struct lanes lanes;
-    u8 *base; /* of its masks and registers (S3 of image.h) */
+    struct lanes lanes; /* with the next three in two cache lines */
+    u8 *base;           /* of its masks and registers (S3 of image.h) */
+    u32 active;         /* lanes of the current path */
+    u32 guarded;        /* the mask that guard_mask expands */
     u8 *shared;
     u32 shared_bytes;
     u32 shared_check; /* bits that a word's offset may have only after a closer check */
@@ -73,8 +75,6 @@ struct chunk {
     const u64 *generation; /* memory_generation */
     u8 *local;             /* of its first lane; the next lane's is local_stride bytes later */
     u32 local_bytes, local_stride;
-    u32 active;  /* lanes of the current path */
-    u32 guarded; /* the mask that guard_mask expands */
     _Alignas(64) u32 active_mask[LANES];
     u32 guard_mask[LANES];
 };
@@ -224,7 +224,8 @@ struct exec {
     /* The guest's clocks: cycles of the warp's core, or nanoseconds. NULL: as in special.c. */
     u64 (*clock)(const struct warp *warp, bool nanoseconds);
     u32 cores, warps_per_core;
-    u64 grid_number;            /* launches of the device before this one */
+    u64 grid_number; /* launches of the device before this one */
+    bool crowded; /* in timing mode: the registers of all resident warps exceed the host's caches */
     struct register_file *file; /* of the core, in timing mode; NULL: blocks hold registers */
     output_fn *output;
     void *output_user;

@@ -78,8 +78,11 @@ PART_OF void deliver(struct core *core, u32 s, u32 inst, u32 served)
         if (core->trace.steps)
             trace_decoded(core, s, inst, count);
     }
-    if (to == slot->buffer) /* the buffer has a new head */
+    if (to == slot->buffer) { /* the buffer has a new head */
         slot_sort(core, s, slot);
+        if (UNLIKELY(core->issue.crowded) && core->issue.clear & bit(s))
+            slot_prefetch(core, slot);
+    }
     if (slot->buffered <= slot->limit) /* otherwise it wants none, as while it was decoding */
         fetch_want_more(core, s);
 }

@@ -148,7 +148,7 @@ void core_count_issue(struct core *core, const struct dyninst *dyn, u32 s)
 
 void core_step(struct core *core, u32 s, u32 inst)
 {
-    step(core, s, inst, &core->times[inst], warp_next(core->slots[s].warp));
+    step(core, s, inst, &core->times[inst], warp_next(core->slots[s].warp), false);
 }
 
 void core_issue_group(struct core *core, struct inflight *inflight, u32 s)

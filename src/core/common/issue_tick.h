@@ -84,7 +84,8 @@ static inline void pop_buffer(struct slot *slot)
 }
 
 /* The warp has advanced to `next`: updates its position, its buffer and its block. */
-PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time, u32 next)
+PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *time, u32 next,
+                  bool plain)
 {
     struct slot *slot = &core->slots[s];
     HELD(slot);
@@ -98,6 +99,8 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
         core->issue.branching |= bit(s);
     core->issue.clear &= ~bit(s); /* its next instruction becomes ready now at the earliest */
     slot_sort(core, s, slot);
+    if (!plain && UNLIKELY(core->issue.crowded) && core->issue.clear & bit(s))
+        slot_prefetch(core, slot);
     /* otherwise it did not want any before either */
     if (slot->buffered <= slot->limit && !slot->decoding)
         fetch_want_more(core, s);
@@ -132,7 +135,8 @@ PART_OF bool issue_next(struct core *core, u32 s, bool plain)
     count_issue(core, &inflight->dyn, slot);
     issue_dyninst(core, inflight, s, time, plain);
     step(core, s, inst, time,
-         LIKELY(inflight->dyn.committed) ? warp_next_straight(slot->warp) : warp_next(slot->warp));
+         LIKELY(inflight->dyn.committed) ? warp_next_straight(slot->warp) : warp_next(slot->warp),
+         plain);
     return true;
 }
 

@@ -52,6 +52,7 @@ static void issue_begin(struct core *core)
     issue->asleep = issue->idle_set = 0;
     issue->greedy = schedule_is_greedy(core);
     issue->oldest_next = issue->greedy && !core->config.live;
+    issue->crowded = core->exec->crowded;
     issue->one_each = core->config.issue->per_warp == 1 && core->config.issue->interval == 1;
     /* rr passes the turn in every cycle, and some mechanisms must be called in every cycle */
     issue->sleeps = !schedule_passes(core) && !(core->hooks.seams & SEAMS_EVERY_CYCLE);

@@ -54,6 +54,18 @@ enum stall slot_check_all(struct core *core, u32 s, const struct inst_time *time
     return STALL_WAIT;
 }
 
+/* Out of line, because launches that need it pay less for the call than others for its registers. */
+COLD void slot_prefetch(const struct core *core, const struct slot *slot)
+{
+    const struct step *step = &core->exec->image->steps[slot->at];
+    const u8 *const base = slot->warp->chunks[0].base;
+    for (unsigned k = 0; k <= SLOT_DST; k++)
+        if (step->select[k]) {
+            __builtin_prefetch(base + step->row[k]);
+            __builtin_prefetch(base + step->row[k] + 64);
+        }
+}
+
 void slot_update(struct core *core, u32 s)
 {
     assert(!(core->issue.clear & bit(s)));

@@ -51,6 +51,10 @@ static inline void slot_place(struct core *core, struct slot *slot, u64 mask, en
     slot->ready_since = core_cycle(core);
 }
 
+/* slots.c. The next instruction of a slot can issue soon: its registers, of 32 lanes, come into the
+ * host's caches meanwhile. */
+void slot_prefetch(const struct core *core, const struct slot *slot);
+
 /* slot_recheck, inlined into its caller. */
 PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
 {
@@ -64,6 +68,8 @@ PART_OF void slot_look_again(struct core *core, u32 s, struct slot *slot)
     core->issue.blocked[before] &= ~mask;
     slot_wake(core, s);
     slot_place(core, slot, mask, stall);
+    if (UNLIKELY(core->issue.crowded) && stall == STALL_NONE)
+        slot_prefetch(core, slot);
 }
 
 /* An instruction with these properties has written its registers. */

@@ -25,6 +25,18 @@ static struct register_layout layout_of(const struct timed_run *run, const struc
     };
 }
 
+/* Whether the registers of all warps that can be resident exceed what second-level caches of hosts
+ * hold, 1 to 2 MB, beside the rest. */
+static bool is_crowded(const struct timed_run *run, const struct exec *exec)
+{
+    enum {
+        HOST_CACHE = 1536 * 1024
+    };
+    const u64 blocks = MIN(run->blocks, (u64)run->timing->core_count * run->per_core);
+    const u64 lanes = blocks * run->exec->dims[0] * run->exec->dims[1] * run->exec->dims[2];
+    return lanes * exec->kernel->total_registers * sizeof(u32) > HOST_CACHE;
+}
+
 static void exec_of_core(struct timed_run *run, u32 i)
 {
     struct timing *t = run->timing;
@@ -35,6 +47,7 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->clock = clock_of;
     exec->by_dyninst = true;
     exec->file = t->cores[i]->registers;
+    exec->crowded = is_crowded(run, exec);
     if (exec->bounds)
         exec->bounds = bounds_create();
     exec_prepare(exec, run->per_core);
