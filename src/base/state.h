@@ -57,7 +57,8 @@ struct state_row {
     u32 which;             /* distinguishes rows with the same visitor, */
     u32 backed;            /* and the bits of an entry that it visits */
     state_hash_fn *hash;   /* for canonical hashes; NULL: the visitor's */
-    bool unseen; /* its bits can be flipped, but no flip was seen to act: it does not count as live */
+    bool
+        unseen; /* its bits can be flipped, but no flip was seen to act: it does not count as live */
 };
 
 struct state_list {

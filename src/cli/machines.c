@@ -139,9 +139,9 @@ static void print_unseen(struct arena *arena, const json_t *rows)
                                  field_text(arena, row, "unit"), field_text(arena, row, "name"));
     }
     if (names)
-        print_wrapped(stdout,
-                      arena_printf(arena, "no flip was seen to act, not counted as live: %s", names),
-                      0);
+        print_wrapped(
+            stdout, arena_printf(arena, "no flip was seen to act, not counted as live: %s", names),
+            0);
 }
 
 static void print_storage(const json_t *storage)

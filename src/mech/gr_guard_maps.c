@@ -415,12 +415,12 @@ static u32 limit_of(const struct gr_guard *g, const struct chip *chip)
 static void fail_row(struct gr_guard *g, const struct chip *chip, u32 limit, u32 at)
 {
     const struct file_plan *plan = &chip->plan;
-    const struct chip_core *core = core_chip_core(g->core);
+    const struct chip_core *part = core_chip_core(g->core);
     const u32 columns = file_plan_columns(plan);
     for (u32 c = 0; c < columns; c++) {
         const u32 place = entry_index(plan, at % g->banks * columns + c, at / g->banks);
-        const u32 count = core->first[place + 1] - core->first[place];
-        const struct weak_cell *cells = chip_cells(core, place);
+        const u32 count = part->first[place + 1] - part->first[place];
+        const struct weak_cell *cells = chip_cells(part, place);
         for (u32 i = 0; i < count && cells[i].vmin > limit; i++) {
             const u32 bit = cell_bit(&cells[i]), word = c * plan->words + bit / 32;
             if (bit < plan->words * 32)

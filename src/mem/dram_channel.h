@@ -145,7 +145,7 @@ struct dram {
 
     bool hooked; /* one of the hooks is filled */
     struct dram_hooks hooks;
-    struct dram_seen *seen; /* by request, maintained while hooked */
+    struct dram_seen *seen;     /* by request, maintained while hooked */
     struct dram_actual *actual; /* by bank; NULL: there is no live state */
     void (*astray)(void *user, u32 request, const struct dram_actual *actual);
     void *astray_user;

@@ -60,9 +60,9 @@ u64 live_hash_in(const struct state_row *row, void *owner, u64 hash)
     const struct l2_slice *slice = owner;
     const struct memory_system *m = system_of(slice);
     for (u32 i = 0; i < ring_count(&slice->in); i++)
-        hash = live_hash_packet(
-            m, &ring_at(&slice->in, i)->packet,
-            hash_word(hash, MAX(ring_at(&slice->in, i)->ready, m->ran) - m->ran));
+        hash =
+            live_hash_packet(m, &ring_at(&slice->in, i)->packet,
+                             hash_word(hash, MAX(ring_at(&slice->in, i)->ready, m->ran) - m->ran));
     return hash;
 }
 

@@ -32,9 +32,10 @@ json_t *storage_row_json(const struct state_row *row)
     json_object_set_new(json, "entries", stats_number(row->entries));
     json_object_set_new(json, "bits", stats_number(row->bits));
     json_object_set_new(json, "total_bits", stats_number(state_bits(row)));
-    json_object_set_new(json, "class", json_string(!row->backed  ? "counted"
-                                                   : row->unseen ? "unseen"
-                                                                 : "live"));
+    json_object_set_new(json, "class",
+                        json_string(!row->backed  ? "counted"
+                                    : row->unseen ? "unseen"
+                                                  : "live"));
     json_object_set_new(json, "live_bits", stats_number(row->copies * state_live_bits(row)));
     json_object_set_new(json, "help", json_string(row->help));
     if (row->replaced)
