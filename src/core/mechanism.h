@@ -20,6 +20,7 @@
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
+#include "analysis/sides.h"
 #include "base/events.h"
 #include "chip/classes.h"
 #include "core/stages.h"
@@ -299,7 +300,8 @@ static inline void core_set_immune(struct core *core, u32 first, u32 count)
 }
 /* A visitor for storage rows of a mechanism that are rows of the register file, in words of a lane:
  * the first of them is row number `which` (state_visit). Their bits can be flipped. */
-state_visit_fn core_visit_registers;
+void core_visit_registers(struct state_walk *walk, const struct state_row *row, void *owner,
+                          u64 entry);
 
 /* The physical lane on which an architectural lane's thread runs: the same number, unless a
  * mechanism has given the slot a permutation. Results do not depend on it. */

@@ -422,5 +422,3 @@ const struct mechanism gr_guard_mechanism = {
     .cache = cache,
     .settle = settle,
 };
-
-MECHANISM_PLUGIN(gr_guard)

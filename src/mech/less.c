@@ -276,5 +276,3 @@ const struct mechanism less_mechanism = {
     .retired = retired,
     .settle = settle,
 };
-
-MECHANISM_PLUGIN(less)

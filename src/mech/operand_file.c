@@ -458,5 +458,3 @@ const struct mechanism operand_file_mechanism = {
     .issued = issued,
     .retired = retired,
 };
-
-MECHANISM_PLUGIN(operand_file)

@@ -269,5 +269,3 @@ const struct mechanism register_ecc_mechanism = {
     .places = places,
     .retired = retired,
 };
-
-MECHANISM_PLUGIN(register_ecc)

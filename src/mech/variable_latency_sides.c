@@ -10,7 +10,6 @@
  */
 #include "mech/variable_latency.h"
 
-#include "analysis/sides.h"
 #include "exec/lanes.h"
 #include "ir/special.h"
 #include <stdlib.h>

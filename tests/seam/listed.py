@@ -7,8 +7,8 @@ import pathlib
 import re
 import sys
 
-# Functions that make and describe a mechanism's state; they are no points of the machine.
-STATE = {"create", "destroy", "idle", "storage", "create_memory", "destroy_memory",
+# Functions that make and describe a mechanism and its state; they are no points of the machine.
+STATE = {"serves", "create", "destroy", "idle", "storage", "create_memory", "destroy_memory",
          "destroy_device"}
 
 core = pathlib.Path(sys.argv[1]) / "core"
