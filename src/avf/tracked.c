@@ -7,9 +7,8 @@ void tracked_create(struct tracked *t, u32 rows, u32 lanes)
     *t = (struct tracked){
         .lanes = lanes,
         .all = ~0ull >> (64 - lanes),
-        /* only writers of registers stay from pass to pass; all else is reset */
-        .rows = checked(lanes > 1 ? calloc(MAX(rows, 1u), sizeof *t->rows)
-                                  : malloc(MAX(rows, 1u) * sizeof *t->rows)),
+        /* writers, and what is safe, stay from pass to pass; all else is reset */
+        .rows = checked(calloc(MAX(rows, 1u), sizeof *t->rows)),
         /* cells are written before they are read: most never */
         .need = checked(malloc(MAX((size_t)rows * lanes, 1u) * sizeof *t->need)),
         .ends = checked(malloc(MAX((size_t)rows * lanes, 1u) * sizeof *t->ends)),
