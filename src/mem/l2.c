@@ -309,8 +309,6 @@ static bool fill_direct(struct l2_slice *slice, u32 entry, u64 cycle)
 {
     const struct packet *packet = &slice->pool[entry];
     bool last = slice->parts[entry] == 1;
-    if (UNLIKELY(!slice->parts[entry])) /* bits were flipped: nothing waits for it */
-        return true;
     if (last && (out_full(slice) || (packet->kind == PACKET_ATOMIC && slice->atomic_free > cycle)))
         return false;
     slice->parts[entry]--;
@@ -334,13 +332,12 @@ PART_OF void fill(struct l2_slice *slice, u64 cycle)
     u32 tag = *ring_head(&slice->from_dram), entry = tag & TAG_NO_FETCH;
     u32 bytes = (tag >> TAG_SECTORS_SHIFT & 63) * SECTOR_BYTES;
     struct cache_out out = {0};
-    if (!params->enabled) {
-        if (fill_direct(slice, entry, cycle))
-            ring_pop(&slice->from_dram);
+    /* bits were flipped: nothing waits for it */
+    const bool stray = UNLIKELY(!l2_tag_waits(tag) || !slice->parts[entry]);
+    if (!params->enabled && !stray && !fill_direct(slice, entry, cycle))
         return;
-    }
     ring_pop(&slice->from_dram);
-    if (UNLIKELY(!slice->parts[entry])) /* bits were flipped: nothing waits for it */
+    if (!params->enabled || stray)
         return;
     /* the fill port is as wide as the data port and separate from it, as in GPGPU-Sim */
     slice->fill_free = cycle + (bytes + params->port_bytes - 1) / params->port_bytes;
