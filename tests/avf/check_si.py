@@ -112,6 +112,22 @@ LDS = """
     buffer_store_dword v5, v4, s[0:3], 0 offen // 60
     s_endpgm
 """
+LDS_DEAD = LDS.replace("buffer_store_dword v5", "buffer_store_dword v0")
+# Each turn needs the one before, and nothing the last.
+LOOP = """
+    v_lshlrev_b32 v4, 2, v0
+    s_mov_b32 s2, 256
+    s_mov_b32 s3, 0xf000
+    s_mov_b32 s8, 0
+    v_mov_b32 v5, v0
+turn:
+    v_add_i32 v5, vcc, v5, v0
+    s_add_u32 s8, s8, 1
+    s_cmp_lt_u32 s8, 8
+    s_cbranch_scc1 turn
+    buffer_store_dword v0, v4, s[0:3], 0 offen
+    s_endpgm
+"""
 # A scalar load whose result is needed; or may be, behind the end of a short log.
 SCALAR = SCALAR_DEAD.replace("buffer_store_dword v0", "v_mov_b32 v0, s8\n    buffer_store_dword v0")
 SCALAR_LATE = SCALAR_DEAD.replace("buffer_store", ".rept 90\n    v_mov_b32 v5, v0\n    .endr\n    buffer_store")
@@ -258,6 +274,14 @@ def check_lds(heddle, machine):
     assert stats["avf.shared_undecided"] == 0, machine
 
 
+def check_dead(heddle, machine):
+    """Values that die in shared memory, and in a loop."""
+    stats, _, _ = run(heddle, machine, "ldsdead.s")
+    assert stats["avf.shared_ace"] == 0 and stats["avf.dead_instructions"] == 1, machine
+    stats, _, _ = run(heddle, machine, "loop.s")
+    assert stats["avf.dead_instructions"] == 1 + 8, (machine, stats["avf.dead_instructions"])
+
+
 def check_buffers(heddle, machine):
     """Words of 32 and 64 bits, from decoding to issue. One instruction is dead."""
     stats, issued, _ = run(heddle, machine, "mask.s")
@@ -286,7 +310,8 @@ def main():
         json.dump(STATE, open("p.json", "w", encoding="utf-8"))
         for name, code in (("loads", LOADS), ("wide", WIDE), ("indexed", INDEXED), ("status", STATUS),
                            ("dead", STATUS_DEAD), ("scalar", SCALAR_DEAD), ("needed", SCALAR), ("late", SCALAR_LATE),
-                           ("mask", MASK), ("maskdead", MASK_DEAD), ("lds", LDS)):
+                           ("mask", MASK), ("maskdead", MASK_DEAD), ("lds", LDS),
+                           ("ldsdead", LDS_DEAD), ("loop", LOOP)):
             open(name + ".s", "w", encoding="utf-8").write(code)
         for machine in ("generic64", "tahiti", "miaow"):
             check(heddle, machine)
@@ -300,6 +325,7 @@ def main():
         check_scalar(heddle, "generic64")
         for machine in ("generic64", "miaow"):
             check_mask(heddle, machine)
+            check_dead(heddle, machine)
         check_status(heddle, "miaow")
         check_no_caches(heddle, "miaow")
 
