@@ -82,19 +82,68 @@ SCALAR_DEAD = """
     buffer_store_dword v0, v1, s[0:3], 0 offen // 28
     s_endpgm
 """
+# The first write to VCC is dead: a comparison clears it in lanes that EXEC has not. Half of VCC is needed.
+MASK = """
+    v_lshlrev_b32 v4, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    s_mov_b32 s5, 3                  // 20
+    s_mov_b64 vcc, 5                 // 24
+    s_mov_b64 exec, 15               // 28
+    v_cmp_gt_u32 vcc, s5, v0         // 32
+    s_mov_b64 s[10:11], vcc          // 36
+    v_mov_b32 v5, s10                // 40
+    buffer_store_dword v5, v4, s[0:3], 0 offen // 44
+    s_endpgm
+"""
+MASK_DEAD = MASK.replace("v_mov_b32 v5, s10", "v_mov_b32 v5, 7")
+# The first store is overwritten; of the second one, a byte is needed.
+LDS = """
+    v_lshlrev_b32 v4, 2, v0          // 0
+    s_mov_b32 s2, 256                // 4
+    s_mov_b32 s3, 0xf000             // 12
+    s_mov_b32 m0, -1                 // 20
+    ds_write_b32 v4, v0              // 24
+    s_waitcnt lgkmcnt(0)             // 32
+    ds_write_b32 v4, v4              // 36
+    s_waitcnt lgkmcnt(0)             // 44
+    ds_read_u8 v5, v4                // 48
+    s_waitcnt lgkmcnt(0)             // 56
+    buffer_store_dword v5, v4, s[0:3], 0 offen // 60
+    s_endpgm
+"""
+LDS_DEAD = LDS.replace("buffer_store_dword v5", "buffer_store_dword v0")
+# Each turn needs the one before, and nothing the last.
+LOOP = """
+    v_lshlrev_b32 v4, 2, v0
+    s_mov_b32 s2, 256
+    s_mov_b32 s3, 0xf000
+    s_mov_b32 s8, 0
+    v_mov_b32 v5, v0
+turn:
+    v_add_i32 v5, vcc, v5, v0
+    s_add_u32 s8, s8, 1
+    s_cmp_lt_u32 s8, 8
+    s_cbranch_scc1 turn
+    buffer_store_dword v0, v4, s[0:3], 0 offen
+    s_endpgm
+"""
+# A scalar load whose result is needed; or may be, behind the end of a short log.
+SCALAR = SCALAR_DEAD.replace("buffer_store_dword v0", "v_mov_b32 v0, s8\n    buffer_store_dword v0")
+SCALAR_LATE = SCALAR_DEAD.replace("buffer_store", ".rept 90\n    v_mov_b32 v5, v0\n    .endr\n    buffer_store")
 WIDE_BYTES = (8, 8 + 16 + 8, 8 + 16 + 8, 8 + 16)  # of each line
 FILL_TO_WRITE_BACK = 2  # cycles
 LANES, STORES = 8, 3
 STATE = {
     "waves": [{"sgpr": {"0": "0x1000", "1": 0, "4": STORES}, "vgpr": {"0": list(range(LANES))},
-               "exec": "0xff"}],
+               "exec": "0xff", "lds_bytes": 256}],
     "memory": [{"address": "0x1000", "hex": "00" * 256}],
 }
 
 
-def run(heddle, machine, program="p.s"):
+def run(heddle, machine, program="p.s", *settings):
     subprocess.run([heddle, "run", program, "--si-state", "p.json", "--machine", machine, "--si-trace",
-                    "t.jsonl", "--avf", "--set", "avf.read=issue", "--stats", "s.json", "--quiet"],
+                    "t.jsonl", "--avf", "--set", "avf.read=issue", *settings, "--stats", "s.json", "--quiet"],
                    check=True, stderr=subprocess.DEVNULL)
     issued, written = {}, {}
     for line in open("t.jsonl", encoding="utf-8"):
@@ -182,6 +231,68 @@ def check_dead_scalar(heddle, machine):
     assert 0 < stats["avf.lsu_held"] - stats["avf.lsu_ace"] < LANES, machine  # one access for all lanes
 
 
+def check_scalar(heddle, machine):
+    """A scalar load is one access in the load/store unit, dead, needed or undecided."""
+    stats, _, _ = run(heddle, machine, "scalar.s")
+    cycles = stats["avf.lsu_held"] - stats["avf.lsu_ace"]
+    stats, _, _ = run(heddle, machine, "needed.s")
+    assert stats["avf.lsu_ace"] == stats["avf.lsu_held"] and stats["avf.lsu_held"] % LANES == cycles, machine
+    stats, _, _ = run(heddle, machine, "late.s", "--set", "avf.window=64")
+    assert stats["avf.lsu_undecided"] == cycles, (machine, stats["avf.lsu_undecided"], cycles)
+
+
+def times(event):
+    """Cycle of an event by the address of its instruction."""
+    events = (json.loads(line) for line in open("t.jsonl", encoding="utf-8"))
+    return {one["pc"]: one["cycle"] for one in events if one.get("event") == event}
+
+
+def check_mask(heddle, machine):
+    """What VCC adds where both programs take the same cycles: its lower half, s10 and s5."""
+    dead, at_dead, _ = run(heddle, machine, "maskdead.s")
+    stats, issued, _ = run(heddle, machine, "mask.s")
+    written = times("write")
+    assert stats["avf.dead_instructions"] == 1 and dead["avf.dead_instructions"] == 4, machine
+    if issued != at_dead:
+        assert machine != "miaow"
+        return
+    ace = 32 * (issued[32] - written[20] + issued[36] - written[32] + issued[40] - written[36])
+    got = stats["avf.scalar_ace"] - dead["avf.scalar_ace"]
+    assert got == ace, (machine, got, ace)
+
+
+def check_lds(heddle, machine):
+    """A byte of each word, from the second store to the load. A store acts when it is done. A load acts before the
+    latency of shared memory, on tahiti when it is done; on miaow, both act as long after their issue."""
+    latency = 20
+    stats, issued, written = run(heddle, machine, "lds.s", "--set", f"lsu.shared_latency={latency}")
+    if machine == "miaow":
+        cycles = issued[48] - issued[36]
+    else:
+        cycles = written[48] - times("done")[36] - (latency + 1 if machine == "generic64" else 0)
+    assert cycles > 0 and stats["avf.shared_ace"] == 8 * LANES * cycles, (machine, stats["avf.shared_ace"], cycles)
+    assert stats["avf.shared_undecided"] == 0, machine
+
+
+def check_dead(heddle, machine):
+    """Values that die in shared memory, and in a loop."""
+    stats, _, _ = run(heddle, machine, "ldsdead.s")
+    assert stats["avf.shared_ace"] == 0 and stats["avf.dead_instructions"] == 1, machine
+    stats, _, _ = run(heddle, machine, "loop.s")
+    assert stats["avf.dead_instructions"] == 1 + 8, (machine, stats["avf.dead_instructions"])
+
+
+def check_buffers(heddle, machine):
+    """Words of 32 and 64 bits, from decoding to issue. One instruction is dead."""
+    stats, issued, _ = run(heddle, machine, "mask.s")
+    decoded = times("decode")
+    ends = sorted(issued)[1:] + [max(issued) + 4]
+    held = sum(8 * (end - pc) * (issued[pc] - decoded[pc]) for pc, end in zip(sorted(issued), ends))
+    assert stats["avf.buffer_held"] == held, (machine, stats["avf.buffer_held"], held)
+    dead = (32 - 15) * (issued[24] - decoded[24])
+    assert dead > 0 and stats["avf.buffer_ace"] == held - dead, (machine, stats["avf.buffer_ace"], held, dead)
+
+
 def check_no_caches(heddle, machine):
     """MIAOW's memory is none of the model's: it has no caches."""
     stats, _, _ = run(heddle, machine, "loads.s")
@@ -198,15 +309,23 @@ def main():
         open("p.s", "w", encoding="utf-8").write(CODE)
         json.dump(STATE, open("p.json", "w", encoding="utf-8"))
         for name, code in (("loads", LOADS), ("wide", WIDE), ("indexed", INDEXED), ("status", STATUS),
-                           ("dead", STATUS_DEAD), ("scalar", SCALAR_DEAD)):
+                           ("dead", STATUS_DEAD), ("scalar", SCALAR_DEAD), ("needed", SCALAR), ("late", SCALAR_LATE),
+                           ("mask", MASK), ("maskdead", MASK_DEAD), ("lds", LDS),
+                           ("ldsdead", LDS_DEAD), ("loop", LOOP)):
             open(name + ".s", "w", encoding="utf-8").write(code)
         for machine in ("generic64", "tahiti", "miaow"):
             check(heddle, machine)
             check_indexed(heddle, machine)
+            check_lds(heddle, machine)
         for machine in ("generic64", "tahiti"):
             check_lines(heddle, machine)
             check_dead_scalar(heddle, machine)
+            check_buffers(heddle, machine)
             check_wide(heddle, machine)
+        check_scalar(heddle, "generic64")
+        for machine in ("generic64", "miaow"):
+            check_mask(heddle, machine)
+            check_dead(heddle, machine)
         check_status(heddle, "miaow")
         check_no_caches(heddle, "miaow")
 

@@ -23,16 +23,22 @@ enum {
          "mov.u32 %t, %tid.x;\n"
 #define END "\n ret;\n}\n"
 
-static inline struct rig *run_on(const char *machine, const char *settings, const char *body,
-                                 u32 blocks, u32 threads)
+static inline struct rig *run_with(const struct mechanism *const *mechanisms, const char *machine,
+                                   const char *settings, const char *body, u32 blocks, u32 threads)
 {
     char all[512], *text = NULL;
     assert_true(asprintf(&text, "%s%s%s", BEGIN, body, END) > 0);
     snprintf(all, sizeof all, "gpu.cores=1 avf.on=true avf.read=issue %s", settings);
-    struct rig *rig = rig_open_with(available, machine, all, text);
+    struct rig *rig = rig_open_with(mechanisms, machine, all, text);
     free(text);
     rig_run(rig, blocks, threads, rig_memory(rig, 1 << 16));
     return rig;
+}
+
+static inline struct rig *run_on(const char *machine, const char *settings, const char *body,
+                                 u32 blocks, u32 threads)
+{
+    return run_with(available, machine, settings, body, blocks, threads);
 }
 
 static inline struct rig *run(const char *body)

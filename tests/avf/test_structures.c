@@ -1,6 +1,6 @@
 /*
  * Statistics of ACE analysis against counts by hand: sizes, what is in use, units, lifetimes, the
- * load/store unit, DRAM, and what a log that is too short adds.
+ * load/store unit, and DRAM.
  */
 #include "avf/programs.h"
 
@@ -346,123 +346,6 @@ static void read_only_cache(void **state)
     rig_close(rig);
 }
 
-/* ---- a log that is too short ---- */
-
-/* What counts only because the log ends is in `undecided`: without it, no more is needed than a log of
- * the whole program says; and with it, no less. */
-static void undecided(void **state)
-{
-    static const char *const names[] = {
-        "vector",   "scalar",    "shared",  "buffer",   "collector", "mask",
-        "lsu",      "queue",     "mshr",    "requests", "replies",   "l2_waits",
-        "l1d_bits", "l1d_lines", "l2_bits", "l2_lines", "dram"};
-    static const char body[] =
-        " shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; mov.u32 %r3, 0; mov.u32 %r6, "
-        "0; mul.wide.u32 %a, %t, 4; add.u64 %a, %a, %p;\n"
-        "L: st.shared.u32 [%r1], %r3; ld.shared.u32 %r4, [%r1]; add.u32 %r6, %r6, %r4; "
-        "ld.global.u32 %r5, [%a]; ld.global.u32 %r7, [%a]; add.u32 %r7, %r7, %r6; "
-        "add.u64 %a, %a, 128; setp.lt.u32 %q2, %r3, %t; add.u32 %r3, %r3, 1; @%q2 mov.u32 %r8, "
-        "%r5; "
-        "setp.lt.u32 %q0, %r3, 99; @%q0 bra L;\n st.global.u32 [%p], %r6;";
-    struct rig *exact = run_on("gtx480", DATA_ONLY, body, 1, WARP);
-    u64 total = 0;
-    for (u32 window = 64; window <= 256; window *= 2) {
-        char settings[128];
-        snprintf(settings, sizeof settings, DATA_ONLY " avf.window=%u", window);
-        struct rig *rig = run_on("gtx480", settings, body, 1, WARP);
-        assert_int_equal(stat(rig, "avf.instructions"), stat(exact, "avf.instructions"));
-        for (u32 i = 0; i < ARRAY_LEN(names); i++) {
-            char ace[32], less[40];
-            snprintf(ace, sizeof ace, "avf.%s_ace", names[i]);
-            snprintf(less, sizeof less, "avf.%s_undecided", names[i]);
-            assert_int_equal(stat(exact, less), 0);
-            if (stat(rig, ace) < stat(exact, ace) ||
-                stat(rig, ace) - stat(rig, less) > stat(exact, ace))
-                fail_msg("window %u: %s is %llu, of which %llu undecided, not %llu", window, ace,
-                         (unsigned long long)stat(rig, ace), (unsigned long long)stat(rig, less),
-                         (unsigned long long)stat(exact, ace));
-            total += stat(rig, less) != 0;
-        }
-        rig_close(rig);
-    }
-    assert_true(total > 3 * 8); /* of most */
-    rig_close(exact);
-}
-
-/* ACE time of registers that an instruction writes, of all launches. */
-static u64 ace_of_inst(const struct rig *rig, u32 number)
-{
-    const json_t *kernel = json_array_get(json_object_get(rig->stats, "profile"), 0);
-    const json_t *insts = json_object_get(kernel, "instructions");
-    const json_t *inst = json_array_get(insts, number);
-    assert_non_null(inst);
-    return (u64)json_number_value(json_object_get(inst, "ace_bit_cycles"));
-}
-
-/* Every value is read again soon, and certainly: a short log decides everything, and forgets neither
- * when nor by which instruction it was written. */
-static void decided(void **state)
-{
-    static const char *const names[] = {"vector_ace",
-                                        "vector_live",
-                                        "vector_undecided",
-                                        "scalar_ace",
-                                        "scalar_undecided",
-
-                                        "buffer_ace",
-                                        "buffer_held",
-                                        "collector_ace",
-                                        "collector_held",
-                                        "mask_ace",
-                                        "mask_undecided",
-                                        "pc_ace",
-                                        "lsu_ace",
-                                        "queue_ace",
-                                        "queue_held",
-                                        "instructions",
-                                        "dead_instructions",
-                                        "values",
-                                        "values_1",
-                                        "values_2",
-                                        "values_5",
-                                        "values_10",
-                                        "values_unread",
-                                        "ace_1",
-                                        "ace_2",
-                                        "ace_5",
-                                        "ace_10",
-                                        "ace_more",
-                                        "ace_initial",
-                                        "sp_ace"};
-    static const char body[] =
-        " shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; mov.u32 %r3, 0; "
-        "mov.u32 %r7, 77;\n"
-        "L: st.shared.u32 [%r1], %r3; ld.shared.u32 %r4, [%r1]; add.u32 %r4, %r4, %r7; "
-        "st.global.u32 [%p], %r4; add.u32 %r3, %r3, 1; setp.lt.u32 %q0, %r3, 60; @%q0 bra L;\n "
-        "st.global.u32 [%p], %r7;";
-    struct rig *exact = run_on("gtx480", DATA_ONLY, body, 1, WARP);
-    for (u32 window = 64; window <= 256; window *= 2) {
-        char settings[128], name[64];
-        snprintf(settings, sizeof settings, DATA_ONLY " avf.window=%u", window);
-        struct rig *rig = run_on("gtx480", settings, body, 1, WARP);
-        for (u32 i = 0; i < ARRAY_LEN(names); i++) {
-            snprintf(name, sizeof name, "avf.%s", names[i]);
-            if (stat(rig, name) != stat(exact, name))
-                fail_msg("window %u: %s is %llu, not %llu", window, name,
-                         (unsigned long long)stat(rig, name),
-                         (unsigned long long)stat(exact, name));
-        }
-        /* words that nothing accesses are undecided */
-        assert_int_equal(stat(rig, "avf.shared_ace") - stat(rig, "avf.shared_undecided"),
-                         stat(exact, "avf.shared_ace"));
-        for (u32 i = 0; i < 14; i++)
-            assert_int_equal(ace_of_inst(rig, i), ace_of_inst(exact, i));
-        rig_close(rig);
-    }
-    assert_true(ace_of_inst(exact, 0) && ace_of_inst(exact, 6));
-    rig_close(exact);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,7 +354,6 @@ int main(void)
         cmocka_unit_test(units),          cmocka_unit_test(lifetimes),
         cmocka_unit_test(accesses),       cmocka_unit_test(transactions),
         cmocka_unit_test(dram),           cmocka_unit_test(read_only_cache),
-        cmocka_unit_test(undecided),      cmocka_unit_test(decided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
