@@ -385,7 +385,8 @@ void live_visit_open_rows(struct state_walk *walk, const struct state_row *row, 
     const u32 before = (u32)number;
     if (!walk_entry(walk, bank))
         return;
-    const bool changed = walk_field(walk, &open, 1) | walk_field(walk, &number, row->bits - 1);
+    bool changed = walk_field(walk, &open, 1);
+    changed |= walk_field(walk, &number, row->bits - 1);
     if (!changed || !bank)
         return;
     walk->dead = !was && !open; /* the number of a row that is not open */

@@ -62,15 +62,16 @@ static void single_errors_have_a_name(void **state)
     ".reg .u64 %a;\n.reg .u32 %x, %y, %t, %r;\n.reg .pred %p;\nld.param.u64 %a, [p];\n"
 
 /* %x lives over 400 cycles or so and decides what is stored; %y and %t are short-lived. */
-static const char waits[] = HEAD "ld.global.u32 %x, [%a];\n"
-                                 "mov.u32 %t, 40;\nmov.u32 %y, 1;\n"
-                                 "L: add.u32 %y, %y, 3;\nsub.u32 %t, %t, 1;\n"
-                                 "setp.ne.u32 %p, %t, 0;\n@%p bra L;\n"
-                                 "add.u32 %y, %y, %x;\nst.global.u32 [%a], %y;\nret;\n}\n";
+static const char waits[] =
+    HEAD "ld.global.u32 %x, [%a];\n"
+         "mov.u32 %t, 40;\nmov.u32 %y, 1;\n"
+         "L: add.u32 %y, %y, 3;\nsub.u32 %t, %t, 1;\n"
+         "setp.ne.u32 %p, %t, 0;\n@%p bra L;\n"
+         "add.u32 %y, %y, %x;\nadd.u32 %y, %y, %x;\nst.global.u32 [%a], %y;\nret;\n}\n";
 /* %r is read by the next instruction but one, which is hundreds of cycles later: that one waits for
  * %x. */
 static const char stalls[] =
-    HEAD "ld.global.u32 %x, [%a];\nmov.u32 %r, 108;\nadd.u32 %y, %x, 0;\nadd.u32 %y, %y, %r;\n"
+    HEAD "ld.global.u32 %x, [%a];\nmov.u32 %r, 115;\nadd.u32 %y, %x, 0;\nadd.u32 %y, %y, %r;\n"
          "add.u32 %y, %y, 1;\nadd.u32 %y, %y, 1;\nadd.u32 %y, %y, 1;\nadd.u32 %y, %y, 1;\n"
          "add.u32 %y, %y, 1;\nadd.u32 %y, %y, 1;\nadd.u32 %y, %y, %x;\nst.global.u32 [%a], %y;\n"
          "ret;\n}\n";
@@ -78,7 +79,7 @@ enum {
     LANE = 31,      /* the one whose store stays */
     REGISTERS = 12, /* of the warp, and more */
     INPUT = 7,
-    RIGHT = 1 + 40 * 3 + INPUT
+    RIGHT = 1 + 40 * 3 + 2 * INPUT
 };
 
 /* One warp of `code` on one core; memory holds INPUT. */
@@ -280,7 +281,8 @@ static const struct kernel_row {
     {"cuda/warps", "shuffles", "fermi16"},         {"cuda/warps", "exchange", "gtx480"},
     {"cuda/warps", "aggregate", "gtx480"},         {"cuda/barriers", "barrier_votes", "gtx480"},
     {"cuda/atomics", "atomics_shared", "fermi16"}, {"opencl/reduce", "reduce", "generic64"},
-    {"opencl/integer", "longs", "generic64"},      {"opencl/sort", "bitonic", "generic64"},
+    {"opencl/integer", "longs", "generic64"},      {"cuda/services", "lists", "gtx480"},
+    {"opencl/sort", "bitonic", "generic64"},
 };
 
 static void nothing_changes_without_flips(void **state)
