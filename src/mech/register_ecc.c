@@ -54,7 +54,6 @@ struct register_ecc {
     u32 registers, words;    /* of a warp; of a set of them */
     u8 (*long_lived)[2];     /* by instruction and destination; NULL: not known yet */
     u64 *safe;               /* by slot: a set of registers */
-    u64 *unchecked;          /* registers that system calls write, which do not retire */
     u32 used;                /* E2 */
     u32 entries;             /* of the check bits of registers, */
     u64 *taken;              /* those that a register has, bits, */
@@ -183,17 +182,7 @@ static void find_function(struct register_ecc *e, const struct program *program,
 static void find_lifetimes(struct register_ecc *e)
 {
     const struct program *program = core_exec(e->core)->image->program;
-    struct operand list[INST_REFS];
     e->long_lived = checked(calloc(MAX(program->inst_count, 1u), sizeof *e->long_lived));
-    for (u32 i = 0; i < core_inst_count(e->core); i++)
-        for (u32 k = core_inst_time(e->core, i)->flags & TIME_SERIAL
-                         ? inst_writes(&program->insts[i], list)
-                         : 0;
-             k-- > 0;)
-            for (u32 r = list[k].index; list[k].kind == OPERAND_VECTOR && r < e->registers &&
-                                        (!list[k].count || r - list[k].index < list[k].count);
-                 r++)
-                e->unchecked[r / 64] |= bit(r % 64);
     for (u32 n = 0; n < program->function_count; n++)
         if (program->functions[n].first != program->functions[n].end)
             find_function(e, program, &program->functions[n]);
@@ -281,8 +270,7 @@ static enum issue_answer issue(void *state, struct core *core, u32 slot, u32 ins
     for (u32 k = inst_reads(code, list); k-- > 0;)
         for (u32 r = list[k].index;
              list[k].kind == OPERAND_VECTOR && r < e->registers && is_within(list[k], r); r++)
-            if (is_safe(e, slot, r) && !(e->unchecked[r / 64] >> r % 64 & 1) &&
-                !examine(e, slot, r, lanes, inst))
+            if (is_safe(e, slot, r) && !examine(e, slot, r, lanes, inst))
                 return ISSUE_WAIT;
     if (!writes_early(warp, inst))
         return ISSUE_PLAIN;
@@ -388,12 +376,11 @@ static void block(void *state, struct core *core, u32 block_slot, bool started)
 
 static void forget(struct register_ecc *e)
 {
-    void *const all[] = {e->long_lived, e->safe,  e->unchecked, e->taken,
-                         e->entry,      e->check, e->late};
+    void *const all[] = {e->long_lived, e->safe, e->taken, e->entry, e->check, e->late};
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         free(all[i]);
     e->long_lived = NULL;
-    e->safe = e->unchecked = e->taken = NULL;
+    e->safe = e->taken = NULL;
     e->late = NULL;
     e->entry = NULL;
     e->check = NULL;
@@ -411,7 +398,6 @@ static void launch(void *state, struct core *core, bool begins)
     e->registers = core_exec(core)->register_rows;
     e->words = e->registers / 64 + 1;
     e->safe = checked(calloc((size_t)CORE_WARPS * e->words, sizeof *e->safe));
-    e->unchecked = checked(calloc(e->words, sizeof *e->unchecked));
     e->entry = checked(calloc((size_t)CORE_WARPS * e->registers + 1, sizeof *e->entry));
     e->late = checked(calloc((size_t)CORE_WARPS * e->registers + 1, sizeof *e->late));
 }
@@ -490,11 +476,9 @@ static const struct energy_event events[] = {
 };
 
 static const char *const deviations[] = {
-    "A correction is written back to the register. Sources are examined when an instruction issues "
-    "and "
-    "not when their banks are read a few cycles later; the PTX result of a vote, shuffle or "
-    "barrier that "
-    "has waited is protected from its first read on, and that of a system call never.",
+    "A correction is written back to the register. Sources are examined when an instruction "
+    "issues, not when their banks are read a few cycles later. The result of a vote, shuffle or "
+    "barrier that has waited is protected from its first read on.",
     "A result that a flip sends to another register is written there without check bits.",
     "Neither the size of Shield's table nor its replacement is given for GPUs: here a quarter of "
     "the register file has entries, and a value that finds none free has no protection. Its "
