@@ -70,6 +70,14 @@ void *mechanism_alloc(void *state, size_t bytes)
     return block->memory;
 }
 
+void *core_mechanism(const struct core *core, const struct mechanism *mechanism)
+{
+    for (u32 i = 0; i < core->hooks.count; i++)
+        if (core->hooks.uses[i].mechanism == mechanism)
+            return core->hooks.uses[i].state;
+    return NULL;
+}
+
 void hooks_seed(const struct hooks *hooks, const struct exec *exec, const char *place, u64 index)
 {
     for (u32 i = 0; i < hooks->count; i++)

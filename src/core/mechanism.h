@@ -126,6 +126,8 @@ static inline const struct chip_core *core_chip_core(const struct core *core)
 /* Zeroed memory that is freed together with the state. For `create` and the like: nothing that is
  * called in a tick may allocate. */
 void *mechanism_alloc(void *state, size_t bytes);
+/* The state of a mechanism on a core; NULL: it is off. For visitors of its storage (state_visit). */
+void *core_mechanism(const struct core *core, const struct mechanism *mechanism);
 /* The memory that all owners share, for mechanisms with a device_size. */
 static inline void *mechanism_device(const void *state)
 {

@@ -1,6 +1,7 @@
 /* Bit flips and hashes of a device: see live.h. */
 #include "gpu/time/live.h"
 #include "core/live.h"
+#include "core/mechanism.h"
 #include "gpu/device.h"
 #include "gpu/machine/storage.h"
 #include "gpu/time/parts.h"
@@ -87,11 +88,30 @@ static void find_owners(struct live *live)
                 owner_of(live->timing, live->hashed[i].row, n);
 }
 
+/* Adds the rows of mechanisms whose bits can be flipped, but those that are rows of the register file
+ * (less): these are there already. */
+static void add_mechanisms(struct live *live)
+{
+    const struct hd_device *device = live->timing->device;
+    struct state_list all = {0};
+    storage_collect(&all, device->config); /* sizes may depend on the machine's */
+    const u32 first = all.rows.count;
+    for (u32 i = 0; i < device->mechanisms.count; i++)
+        mechanism_storage(&all, device->config, device->mechanisms.uses[i].mechanism);
+    for (u32 i = first; i < all.rows.count; i++) {
+        const struct state_row *row = &all.rows.data[i];
+        if (row->visit && row->visit != core_visit_registers)
+            *vec_push(&live->rows.rows) = *row;
+    }
+    state_free(&all);
+}
+
 struct live *live_create(struct timing *timing)
 {
     struct live *live = checked(calloc(1, sizeof *live));
     live->timing = timing;
     storage_collect(&live->rows, timing->device->config);
+    add_mechanisms(live);
     list_hashed(live);
     find_owners(live);
     return live;
