@@ -22,6 +22,7 @@
 #include "analysis/redundancy.h"
 #include "analysis/sides.h"
 #include "base/events.h"
+#include "base/state_walk.h"
 #include "chip/classes.h"
 #include "core/stages.h"
 #include "exec/scalars.h"

@@ -35,7 +35,7 @@ static inline u64 hash_lanes(u64 hash, const u32 *lanes)
     return fold(hash ^ sum, keys[3]);
 }
 
-static u64 hash_word(u64 hash, u64 word)
+static u64 mix_word(u64 hash, u64 word)
 {
     return fold(hash ^ word, keys[5]) + keys[7];
 }
@@ -100,18 +100,18 @@ u64 operands_hash(struct redundancy_core *r, struct warp *warp, u32 inst, enum r
             hash = hash_rows(hash, operand_rows(r, warp, o), o.count * r->warp_size);
             break;
         case OPERAND_MASK:
-            hash = hash_word(hash, mask_of(warp, o));
+            hash = mix_word(hash, mask_of(warp, o));
             break;
         case OPERAND_SCALAR:
             for (u32 j = 0; j < o.count; j++)
-                hash = hash_word(hash, scalar_read(warp, o, j));
+                hash = mix_word(hash, scalar_read(warp, o, j));
             break;
         default: /* the same for all */
             break;
         }
     }
     if (kind == KIND_BRANCH && code->guard.kind != OPERAND_NONE)
-        hash = hash_word(hash, mask_of(warp, code->guard));
+        hash = mix_word(hash, mask_of(warp, code->guard));
     return hash;
 }
 

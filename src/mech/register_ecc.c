@@ -30,8 +30,6 @@
 #include "core/mechanism.h"
 #include <stdlib.h>
 
-#include "base/state_walk.h"
-
 #define COMPONENT register_ecc
 #define COMPONENT_DEF "mech/register_ecc.def"
 #define COMPONENT_HELP "error-correcting codes of vector registers"
