@@ -14,7 +14,7 @@
  * first launch; the calling process should have no other threads. Its own state does not change.
  *
  * A program that launches kernels itself (host.start in place of host.run) runs as a process of its
- * own. There, whoever opens the device calls hd_inject_join(), and hd_inject_launched() after each
+ * own. There, the code that opens the device calls hd_inject_join(), and hd_inject_launched() after each
  * launch. After its launch a forked process returns into the program, which goes on in a copy of its
  * folder until it ends; its exit code, or files that it has written, tell what became of the fault.
  */

@@ -146,7 +146,7 @@ static bool is_awaited(const struct core *core, u32 client, u32 tag)
 }
 
 /* With live state: a reply may have come to the wrong core or request, or to one that was answered
- * before. False: nobody waits for it. */
+ * before. False: nothing waits for it. */
 static COLD bool receive(struct core *core, struct packet *reply)
 {
     if (reply->stray) {

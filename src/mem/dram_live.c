@@ -9,7 +9,7 @@
  *
  * What a flip means
  *  - Valid: the request is lost. What waits for a read waits for ever.
- *  - Direction: a read writes what the place of its data held before, and nobody gets its data; a write
+ *  - Direction: a read writes what the place of its data held before, and its data go nowhere; a write
  *    only reads.
  *  - Row, bank, column: other bytes are read or written.
  *  - Data: bytes that are written, or read.

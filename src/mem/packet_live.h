@@ -8,7 +8,7 @@
  *
  * What a flip means
  *  - Sectors: more or fewer are read or written; a packet without any is lost.
- *  - Core, client and number: somebody else gets the reply, with its data, or nobody. Who waits for it
+ *  - Core, client and number: another requester gets the reply, with its data, or none. What waits for it
  *    waits for ever (mem/stray.h).
  *  - Kind: the packet is lost.
  *  - The line: another one is read, written, or changed by an atomic. Outside allocations, zeros are

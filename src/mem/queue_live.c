@@ -8,7 +8,7 @@
  *  - A reply from DRAM: as the latter, and the bytes that it brings.
  *  - An MSHR: its line is filled with what was requested for another; without its valid bit, or without
  *    sectors, nothing that waits for it is answered (mem/cache_live.h).
- *  - A waiting request: it is forgotten, or somebody else gets its reply.
+ *  - A waiting request: it is forgotten, or another requester gets its reply.
  */
 #include "mem/cache_live.h"
 #include "mem/content_parts.h"
