@@ -152,6 +152,16 @@ static bool prepare(struct hd_inject *inject, struct error *error)
     return create_ledger(inject, error);
 }
 
+static struct hd_inject *campaign_on(struct hd_device *device)
+{
+    struct hd_inject *inject = checked(calloc(1, sizeof *inject));
+    inject->arena = arena_create();
+    inject->device = device;
+    inject->machine = config_machine(device->config);
+    inject->outputs = -1;
+    return inject;
+}
+
 struct hd_inject *hd_inject_create(struct hd_device *device, const struct hd_inject_plan *plan,
                                    struct hd_error *error)
 {
@@ -160,11 +170,7 @@ struct hd_inject *hd_inject_create(struct hd_device *device, const struct hd_inj
         api_null(error, "hd_inject_create");
         return NULL;
     }
-    struct hd_inject *inject = checked(calloc(1, sizeof *inject));
-    inject->arena = arena_create();
-    inject->device = device;
-    inject->machine = config_machine(device->config);
-    inject->outputs = -1;
+    struct hd_inject *inject = campaign_on(device);
     copy_plan(inject, plan);
     if (prepare(inject, &inner))
         return inject;
@@ -374,11 +380,7 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
         api_null(error, "hd_inject_join");
         return NULL;
     }
-    struct hd_inject *inject = checked(calloc(1, sizeof *inject));
-    inject->arena = arena_create();
-    inject->device = device;
-    inject->machine = config_machine(device->config);
-    inject->outputs = -1;
+    struct hd_inject *inject = campaign_on(device);
     inject->joined = true;
     inject->folder = arena_strndup(inject->arena, job, (size_t)(colon - job));
     if (check_device(device, &inner) && read_plan(inject, &inner) && read_words(inject, &inner) &&

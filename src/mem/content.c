@@ -432,7 +432,7 @@ void content_enter_dram(struct content *content, struct l2_slice *slice,
     struct content_move *move = &s->moves[request->data];
     s->free[s->free_count++] = request->data;
     if (!request->write) {
-        if (l2_tag_waits(request->tag)) /* otherwise bits were flipped: nobody waits for it */
+        if (l2_tag_waits(request->tag)) /* otherwise bits were flipped: nothing waits */
             bring(content, s, move, request->tag & TAG_NO_FETCH);
         return;
     }

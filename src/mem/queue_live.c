@@ -3,7 +3,7 @@
  *
  * What a flip means
  *  - A request to DRAM: its line or its sectors are others; as a write it writes the bytes of its place in
- *    the queue, as a read nobody waits for it; with another MSHR's number it fills that one's line, and
+ *    the queue, as a read that nothing waits for; with another MSHR's number it fills that one's line, and
  *    its own waits for ever.
  *  - A reply from DRAM: as the latter, and the bytes that it brings.
  *  - An MSHR: its line is filled with what was requested for another; without its valid bit, or without
@@ -93,7 +93,7 @@ static u32 sectors_of(const struct l2_slice *slice, const struct l2_request *req
     return (u32)(((1ull << request->bytes / SECTOR_BYTES) - 1) << first);
 }
 
-/* Nobody waits for it, and it writes nothing. */
+/* Nothing waits for the request, and it writes nothing. */
 static void make_idle(struct l2_request *request)
 {
     request->write = false;
@@ -296,7 +296,7 @@ static struct packet *waiting(struct l2_slice *slice, u64 entry, u32 *index)
     return &slice->pool[*index];
 }
 
-/* Nobody answers it. */
+/* The packet gets no answer. */
 static void forget(struct l2_slice *slice, u32 index)
 {
     stray_drop(system_of(slice), &slice->pool[index]);

@@ -39,7 +39,7 @@ struct strays {
 struct stray *stray_take(struct memory_system *m, struct packet *packet);
 /* Who gets a packet, or would get its reply. */
 struct stray stray_of(const struct memory_system *m, const struct packet *packet);
-/* Nobody gets it any more; it is dropped where it arrives. */
+/* The packet has no receiver any more; it is dropped where it arrives. */
 void stray_make_lost(struct memory_system *m, struct packet *packet);
 bool stray_is_lost(const struct memory_system *m, const struct packet *packet);
 /* The core that gets a reply, or STRAY_LOST. */
