@@ -90,7 +90,9 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
         return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
     if (code)
         return (struct outcome){"exit", last};
-    if (!launches.count)
+    if (process->report && !process->statistics)
+        return (struct outcome){"start", "nothing was reported"};
+    if (!process->report && !launches.count)
         return (struct outcome){"start", "no kernel was launched"};
     return (struct outcome){"done", ""};
 }

@@ -22,11 +22,11 @@ struct statistic_check {
     struct error *error;
 };
 
-/* Whether a key is a statistic of a component, or under energy, config or storage, which are not in
- * the table. */
+/* Whether a key is a statistic of a component, or under energy, config or storage, or under those of
+ * reports, chips and area, which are not in the table. */
 static bool is_known(const struct statistic_check *check, const char *key, const char **nearest)
 {
-    static const char *const others[] = {"energy", "config", "storage"};
+    static const char *const others[] = {"energy", "config", "storage", "chips", "area"};
     size_t count = json_array_size(check->table), length = strcspn(key, ".");
     const char **names = checked(calloc(count + 1, sizeof *names));
     bool found = false;
@@ -237,17 +237,21 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
 {
     const struct suite_row *row = recipe->row;
     const char **own = plan->quick ? row->quick : row->arguments;
+    const bool named =
+        row->report && !strcmp(row->report, "area"); /* its machine is a plain word */
     word_list words = {0}, program = {0};
     *vec_push(&words) = "heddle";
-    *vec_push(&words) = recipe->faults_count ? "inject" : "run";
+    *vec_push(&words) = row->report ? row->report : recipe->faults_count ? "inject" : "run";
     if (row->workload) {
         *vec_push(&words) = "--workload";
         *vec_push(&words) = row->workload;
-    } else if (row->kernel) {
-        *vec_push(&words) = row->kernel;
+    } else if (row->kernel || row->report) {
+        if (row->kernel)
+            *vec_push(&words) = row->kernel;
         add_words(&words, own);
     }
-    *vec_push(&words) = "--machine";
+    if (!named)
+        *vec_push(&words) = "--machine";
     *vec_push(&words) = recipe->machine;
     if (recipe->chip) {
         *vec_push(&words) = "--chip";
@@ -261,10 +265,11 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
         add_words(&words, faults_words(arena, recipe->faults, recipe->faults_count));
         add_words(&words, (const char *const[]){"--jobs", "1", NULL}); /* points run in parallel */
     }
-    *vec_push(&words) = "--quiet";
+    if (!row->report)
+        *vec_push(&words) = "--quiet";
     if (row->program)
         *vec_push(&program) = row->program;
-    if (!row->kernel)
+    if (!row->kernel && !row->report)
         add_words(&program, own);
     point->words = listed(arena, &words);
     point->program = listed(arena, &program);
@@ -303,7 +308,7 @@ static bool add_program(struct plan *plan, const struct suite_row *row, struct a
         if (kernels && !add_file(plan, hash, kernels, error))
             return false;
     }
-    return add_file(plan, hash, path, error) &&
+    return (row->report || add_file(plan, hash, path, error)) &&
            resolver_add_inputs(plan->resolver, plan->quick ? row->quick : row->arguments, hash,
                                error);
 }
@@ -317,7 +322,9 @@ static bool make_key(struct plan *plan, const struct recipe *recipe,
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
-    if (!row->kernel) /* kernels in files are compiled already */
+    if (row->report)
+        add_text(&hash, row->report);
+    else if (!row->kernel) /* kernels in files are compiled already */
         add_text(&hash, plan->compilers[resolved->target]);
     if (!add_program(plan, row, arena, &hash, error))
         return false;
@@ -389,7 +396,7 @@ bool plan_wants(const struct plan *plan, u64 number)
     space_values(space, number, values);
     u32 row = values[space->axis_count - 1];
     const struct suite_row *from = &experiment->suite.rows[row];
-    return planned->members[row] && (from->workload || from->program || from->kernel);
+    return planned->members[row] && suite_row_runs(from);
 }
 
 static void describe(const struct plan *plan, const struct recipe *recipe, struct arena *arena,
@@ -397,10 +404,12 @@ static void describe(const struct plan *plan, const struct recipe *recipe, struc
 {
     const struct suite_row *row = recipe->row;
     *point = (struct point){.machine = recipe->machine,
-                            .by_heddle = row->kernel || recipe->faults_count,
+                            .by_heddle = row->kernel || row->report || recipe->faults_count,
+                            .report = row->report,
                             .workload = row->workload  ? row->workload
                                         : row->program ? row->program
-                                                       : row->kernel};
+                                        : row->kernel  ? row->kernel
+                                                       : row->report};
     make_words(plan, recipe, arena, point);
 }
 
@@ -410,6 +419,31 @@ void plan_command(const struct plan *plan, u64 number, struct arena *arena, stru
     struct recipe recipe;
     make_recipe(planned->experiment, number, arena, &recipe);
     describe(plan, &recipe, arena, point);
+}
+
+/* A report of chips draws its own and runs nothing; one of areas depends on no chip; neither has faults. */
+static bool check_report(const struct recipe *recipe, const char *label, struct error *error)
+{
+    const bool chips = recipe->row->report && !strcmp(recipe->row->report, "chip");
+    bool mechanisms = false;
+    char place[256];
+    for (u32 i = 0; i < recipe->mechanism_count; i++)
+        mechanisms |= recipe->mechanisms[i]->count > 0;
+    if (!recipe->row->report || (!recipe->chip && !(chips && mechanisms) && !recipe->faults_count))
+        return true;
+    return error_set(error, ERROR_INPUT, place_text(recipe->machine_place, place, sizeof place),
+                     "%s: a report '%s' takes no %s", label, recipe->row->report,
+                     recipe->chip           ? "chip"
+                     : recipe->faults_count ? "faults"
+                                            : "mechanisms");
+}
+
+static bool check_faults(const struct recipe *recipe, const char *label, struct error *error)
+{
+    char place[256];
+    return !recipe->faults_count || faults_count_given(recipe->faults, recipe->faults_count) ||
+           error_set(error, ERROR_INPUT, place_text(recipe->machine_place, place, sizeof place),
+                     "%s: how many faults? expected 'faults' or 'interval' under 'inject'", label);
 }
 
 bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
@@ -424,11 +458,8 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
         return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
                          "no machine is named: expected --machine NAME, or 'machine:' in the plan");
     const char *label = space_label(arena, &experiment->space, number);
-    if (recipe.faults_count && !faults_count_given(recipe.faults, recipe.faults_count))
-        return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
-                         "%s: how many faults? expected 'faults' or 'interval' under 'inject'",
-                         label);
-    if (!resolver_configure(plan->resolver, &recipe, label, &resolved, error))
+    if (!check_faults(&recipe, label, error) || !check_report(&recipe, label, error) ||
+        !resolver_configure(plan->resolver, &recipe, label, &resolved, error))
         return false;
     describe(plan, &recipe, arena, point);
     point->configuration = arena_strdup(arena, resolved.json);

@@ -31,7 +31,9 @@ struct point {
     const char **words;   /* command line without --stats; NULL-terminated */
     const char **program; /* words after "--" */
     const char *workload, *arguments, *machine, *configuration;
-    bool by_heddle; /* its exit code is Heddle's own: of a kernel file, or a campaign of faults */
+    bool
+        by_heddle; /* its exit code is Heddle's own: of a kernel file, a report, or a campaign of faults */
+    bool report; /* no run: another command of Heddle, whose findings are the statistics */
 };
 
 /* An experiment or a sweep in a plan. */

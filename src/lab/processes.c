@@ -25,7 +25,7 @@ enum {
 
 struct process_slot {
     bool used;
-    bool by_heddle; /* as in struct point */
+    bool by_heddle, report; /* as in struct point */
     u64 number;
     pid_t pid;
     f64 started, asked; /* times; asked: of the request to end, or 0 */
@@ -209,6 +209,7 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
     setpgid(pid, pid);
     processes->slots[at] = (struct process_slot){.used = true,
                                                  .by_heddle = point->by_heddle,
+                                                 .report = point->report,
                                                  .number = number,
                                                  .pid = pid,
                                                  .started = now()};
@@ -294,6 +295,7 @@ bool processes_next(struct executor *executor, struct arena *arena, struct ended
         const struct ended_process process = {.status = status,
                                               .stopped = slot->stopped,
                                               .by_heddle = slot->by_heddle,
+                                              .report = slot->report,
                                               .remote = processes->wrapper,
                                               .log = run->log,
                                               .statistics = run->statistics};
