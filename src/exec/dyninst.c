@@ -12,6 +12,7 @@
 #include "base/hot.h"
 #include "exec/dyninst_execute.h"
 #include "exec/dyninst_parts.h"
+#include "exec/reformed.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
 
@@ -319,7 +320,7 @@ static void issue_rest(struct dyninst *f)
         warp_path(warp)->pc = f->inst + 1;
 }
 
-void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
+static inline void issue(struct dyninst *f, struct warp *warp, u32 inst)
 {
     dyninst_begin(f, warp, inst);
     warp->instructions++;
@@ -332,6 +333,18 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
     place_results(f, read_sources(f));
     f->work = WORK_LANES;
     warp_path(warp)->pc = inst + 1;
+}
+
+void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
+{
+    if (LIKELY(!warp->reformed)) {
+        issue(f, warp, inst);
+        return;
+    }
+    reformed_stage(warp, &warp->view->insts[inst]);
+    issue(f, warp, inst);
+    reformed_unstage(warp);
+    reformed_issued(f);
 }
 
 /* For an access with evenly spaced lanes: no source but the data of a store is needed, and a load
@@ -438,6 +451,46 @@ void dyninst_advance(struct warp *warp, u32 inst)
 {
     warp->instructions++;
     warp_path(warp)->pc = inst + 1;
+}
+
+/* ---- repetitions ---- */
+
+bool dyninst_repeats(const struct dyninst *f)
+{
+    return f->kind == DYNINST_COMPUTE && !f->homes && !f->faulted &&
+           (f->plan->kind == PLAN_LANES || f->plan->kind == PLAN_OTHER);
+}
+
+/* After dyninst_begin, with lanes that are set. */
+static void read_again(struct dyninst *f)
+{
+    if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
+        scalar_derive(f->warp);
+    if (f->plan->kind == PLAN_LANES) {
+        place_results(f, read_sources(f));
+        f->work = WORK_LANES;
+        return;
+    }
+    place_results(f, f->rows);
+    dyninst_viewed(f, dyninst_other);
+}
+
+void dyninst_again(struct dyninst *f, const struct dyninst *of)
+{
+    assert(dyninst_repeats(of));
+    dyninst_begin(f, of->warp, of->inst);
+    f->active = of->active;
+    f->lanes = f->writes = of->lanes;
+    read_again(f);
+}
+
+void dyninst_preview(struct dyninst *f, struct warp *warp, u32 inst, lane_set lanes)
+{
+    dyninst_begin(f, warp, inst);
+    assert(dyninst_repeats(f));
+    f->lanes &= lanes;
+    f->writes = f->lanes;
+    read_again(f);
 }
 
 /* ---- copies ---- */
@@ -661,6 +714,10 @@ static void commit_homes(struct dyninst *f, unsigned k)
 /* With explicit EXEC a mask is written as a whole. `writes` applies to rows only. */
 static void commit_mask(struct dyninst *f, unsigned k)
 {
+    if (UNLIKELY(f->homes != NULL)) {
+        reformed_commit_mask(f, k);
+        return;
+    }
     const struct image *image = f->warp->exec->image;
     u32 *to = dyninst_target(f, f->warp, k);
     for (u32 c = 0; c < image->chunks; c++) {

@@ -19,8 +19,9 @@
  *  F3  Exceptions to F1, which take effect at issue: control flow (the path tree, EXEC stack ops),
  *      block barriers, system calls, and lanes of *other* paths that a .sync op releases.
  *  F4  A dynamic instruction with homes reads each lane from, and writes it to, that lane's home
- *      warp: same instruction, same lane number. Only ops with OPF_LANE and no mask or scalar
- *      results, and memory accesses, may have homes.
+ *      warp: same instruction, same lane number. If dyninst_issue_homes has issued it, only ops with
+ *      OPF_LANE and no mask or scalar results, and memory accesses, may have homes. Instructions of
+ *      re-formed warps always have them (reformed.h).
  *  F5  Global stores go to the core's memory_view if it has one, so that other cores see them after
  *      memory_view_publish; its own loads see them at once.
  *  F6  dyninst_issue and dyninst_issue_homes read registers through the warp's register view if it
@@ -150,6 +151,16 @@ void dyninst_advance(struct warp *warp, u32 inst);
  * computed. Copies only compute: a copy of an access has its addresses and accesses nothing. Copies
  * must not be committed. */
 void dyninst_copy(struct dyninst *to, const struct dyninst *from, u32 row_words);
+/* Whether dyninst_again can repeat an instruction: it computes from its operands alone, special
+ * registers among them. */
+bool dyninst_repeats(const struct dyninst *f);
+/* The instruction of another record once more, for the same lanes, with what its sources hold now;
+ * f->rows must be set. Neither the warp nor its registers change. The registers that it reads must not have
+ * been overwritten if the results are to be the same; it must not be committed. */
+void dyninst_again(struct dyninst *f, const struct dyninst *of);
+/* dyninst_issue for lanes of a warp's next instruction, which must be able to repeat, without advancing the
+ * warp; it must not be committed. */
+void dyninst_preview(struct dyninst *f, struct warp *warp, u32 inst, lane_set lanes);
 /* Whether a copy has the same results or, for an access, the same addresses. */
 bool dyninst_same(const struct dyninst *f, const struct dyninst *copy);
 void dyninst_compute(struct dyninst *f);
