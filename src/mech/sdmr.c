@@ -284,10 +284,12 @@ static void destroy_device(void *device)
 static const char *const deviations[] = {
     "The text does not say how long the checker is reserved; `reserve` has three answers. Nor does "
     "it say which block of an epoch is sampled: here the first one, and others at equal distances.",
-    "The log compares words as soon as both sides have stored them, without limit of size and at no "
+    "The log compares words as soon as both sides have stored them, without limit of size and at "
+    "no "
     "cost in time; the text compares logs in its test bench.",
     "The text disables the stores of copies and assumes that no data are updated in place. Here a "
-    "copy loads what its block found there. Data that another block changes meanwhile are not kept.",
+    "copy loads what its block found there. Data that another block changes meanwhile are not "
+    "kept.",
     "Late bits are those of one write latch for each lane of the vector registers. Their arrival "
     "times are not modelled: under stress a late bit is always late.",
     "An access of a copy astray that would fault does nothing and counts as a difference; hardware "
