@@ -76,7 +76,7 @@ static const char *output_of(struct report_command *state)
     return arena_printf(state->arena, "%.*s.html", (int)(json ? length - 5 : length), first);
 }
 
-static int write_report(struct report_command *state)
+static int write_pages(struct report_command *state)
 {
     const char *path = output_of(state);
     struct error error = {0};
@@ -105,7 +105,7 @@ static int run_report(const struct command *command, const struct command_line *
     state.inputs = (struct compare_inputs){.command = command, .arena = state.arena, .least = 1};
     int code = EXIT_USAGE;
     if (compare_inputs_read(&state.inputs, line) && take_runs(&state) && read_series(&state))
-        code = write_report(&state);
+        code = write_pages(&state);
     compare_inputs_close(&state.inputs);
     for (u32 i = 0; i < REPORT_RUNS; i++)
         series_free(&state.series[i]);

@@ -211,12 +211,11 @@ static const char *reasons_text(const struct page *page, const struct slot_use *
 static void use_cells(const struct listing *listing, const struct use *use, u32 run)
 {
     const struct page *page = listing->page;
-    const f64 slots = use ? slots_of(use) : 0;
-    if (slots <= 0) {
+    if (!use || slots_of(use) <= 0) {
         fprintf(page->to, "<td class=\"none\" colspan=\"%u\"></td>", 5 + (listing->ace > 0));
         return;
     }
-    number_cell(page, "share", run, QUANTITY_SHARE, slots / listing->slots[run]);
+    number_cell(page, "share", run, QUANTITY_SHARE, slots_of(use) / listing->slots[run]);
     number_cell(page, "issued", run, QUANTITY_COUNT, use->issued);
     number_cell(page, "lanes", run, QUANTITY_NUMBER, use->issued ? use->threads / use->issued : 0);
     number_cell(page, "energy", run, QUANTITY_PJ, use->pj);
