@@ -19,7 +19,7 @@ struct finding {
     const char *seen, *try;
 };
 
-struct findings {
+struct run_findings {
     const struct page *page;
     u32 run;
     const struct compare_run *of;
@@ -27,7 +27,7 @@ struct findings {
     u32 count;
 };
 
-static void find(struct findings *f, const char *rule, f64 weight, const char *seen,
+static void find(struct run_findings *f, const char *rule, f64 weight, const char *seen,
                  const char *try)
 {
     if (weight < MINIMUM || f->count == FINDINGS)
@@ -39,20 +39,20 @@ static void find(struct findings *f, const char *rule, f64 weight, const char *s
 }
 
 /* The share of issue slots lost to a reason. */
-static f64 lost(const struct findings *f, const char *reason)
+static f64 lost(const struct run_findings *f, const char *reason)
 {
     return f->of->slots.total > 0 ? slots_named(&f->of->slots, reason) / f->of->slots.total : 0;
 }
 
-static f64 share(const struct findings *f, const char *part, const char *whole)
+static f64 share(const struct run_findings *f, const char *part, const char *whole)
 {
     f64 ratio;
     return ratio_in(f->of->totals, part, whole, &ratio) ? ratio : 0;
 }
 
-static const char *text(const struct findings *f, const char *format, ...)
+static const char *text(const struct run_findings *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static const char *text(const struct findings *f, const char *format, ...)
+static const char *text(const struct run_findings *f, const char *format, ...)
 {
     va_list args;
     char *line = NULL;
@@ -66,7 +66,7 @@ static const char *text(const struct findings *f, const char *format, ...)
 }
 
 /* The instruction at which most slots were lost to a reason; NULL: none. */
-static const json_t *worst(const struct findings *f, const char *reason, f64 *slots)
+static const json_t *worst(const struct run_findings *f, const char *reason, f64 *slots)
 {
     const json_t *best = NULL;
     size_t k, i;
@@ -85,7 +85,7 @@ static const json_t *worst(const struct findings *f, const char *reason, f64 *sl
 }
 
 /* " Most of them, 12.0 %, were lost at hotspot.cl:17: add.s32 ...": or nothing. */
-static const char *where(const struct findings *f, const char *reason)
+static const char *where(const struct run_findings *f, const char *reason)
 {
     f64 slots;
     const json_t *inst = worst(f, reason, &slots);
@@ -99,7 +99,7 @@ static const char *where(const struct findings *f, const char *reason)
 
 /* ---- rules ---- */
 
-static void waits_for_memory(struct findings *f)
+static void waits_for_memory(struct run_findings *f)
 {
     const f64 weight = lost(f, "memory"), latency = share(f, "lsu.latency_cycles", "lsu.replies");
     const f64 occupancy = share(f, "timing.warp_cycles", "timing.warp_slots");
@@ -112,7 +112,7 @@ static void waits_for_memory(struct findings *f)
                          : "Fewer or nearer requests: see hits and requests of each level.");
 }
 
-static void computes_in_order(struct findings *f)
+static void computes_in_order(struct run_findings *f)
 {
     const f64 weight = lost(f, "raw") + lost(f, "waw");
     find(f, "dependences", weight,
@@ -123,7 +123,7 @@ static void computes_in_order(struct findings *f)
          "More warps, or more independent instructions in each, hide the latency of the units.");
 }
 
-static void units_are_busy(struct findings *f)
+static void units_are_busy(struct run_findings *f)
 {
     const f64 weight = lost(f, "unit") + lost(f, "collector");
     find(f, "units", weight,
@@ -135,7 +135,7 @@ static void units_are_busy(struct findings *f)
          "numbers.");
 }
 
-static void fetches_slowly(struct findings *f)
+static void fetches_slowly(struct run_findings *f)
 {
     const f64 weight = lost(f, "fetch");
     const f64 hits = share(f, "icache.read_hits", "icache.reads");
@@ -149,7 +149,7 @@ static void fetches_slowly(struct findings *f)
                        "fetch.buffer=N.");
 }
 
-static void waits_at_barriers(struct findings *f)
+static void waits_at_barriers(struct run_findings *f)
 {
     const f64 weight = lost(f, "barrier");
     find(f, "barriers", weight,
@@ -158,7 +158,7 @@ static void waits_at_barriers(struct findings *f)
          "Smaller blocks, or more of them on a core, leave others to run meanwhile.");
 }
 
-static void is_empty(struct findings *f)
+static void is_empty(struct run_findings *f)
 {
     const f64 weight = lost(f, "empty"), cores = page_param(f->page, f->run, "gpu", "cores");
     const f64 blocks = number_in(f->of->totals, "timing.blocks");
@@ -169,7 +169,7 @@ static void is_empty(struct findings *f)
          "over time (--interval).");
 }
 
-static void diverges(struct findings *f)
+static void diverges(struct run_findings *f)
 {
     const f64 lanes = share(f, "issue.threads", "issue.lane_slots");
     const f64 issued = lost(f, "issued");
@@ -182,7 +182,7 @@ static void diverges(struct findings *f)
              "The column 'lanes' of the source lines shows where.");
 }
 
-static void scatters(struct findings *f)
+static void scatters(struct run_findings *f)
 {
     const f64 each = share(f, "lsu.transactions", "lsu.memory_accesses");
     const f64 weight = lost(f, "memory") + lost(f, "unit");
@@ -192,7 +192,7 @@ static void scatters(struct findings *f)
              "Neighbouring lanes should access neighbouring words.");
 }
 
-static void conflicts(struct findings *f)
+static void conflicts(struct run_findings *f)
 {
     const f64 more = number_in(f->of->totals, "lsu.shared_conflict_cycles");
     const f64 weight = share(f, "lsu.shared_conflict_cycles", "issue.cycles");
@@ -204,7 +204,7 @@ static void conflicts(struct findings *f)
          "Padding rows by one word often removes them.");
 }
 
-static void dram_is_busy(struct findings *f)
+static void dram_is_busy(struct run_findings *f)
 {
     const f64 busy = share(f, "dram.bus_cycles", "dram.channel_cycles");
     const f64 all =
@@ -219,7 +219,7 @@ static void dram_is_busy(struct findings *f)
              "The run is bound by DRAM: fewer bytes count, not fewer instructions.");
 }
 
-static void l1_refuses(struct findings *f)
+static void l1_refuses(struct run_findings *f)
 {
     const f64 cycles =
         number_in(f->of->totals, "l1d.stalls_line") + number_in(f->of->totals, "l1d.stalls_mshr");
@@ -234,7 +234,7 @@ static void l1_refuses(struct findings *f)
              "Try --set l1d.ways=N, l1d.mshrs=N, or --set l1d.allocate=fill.");
 }
 
-static void leaks(struct findings *f)
+static void leaks(struct run_findings *f)
 {
     const f64 weight = share(f, "energy.static_pj", "energy.total_pj");
     if (weight >= 0.6)
@@ -246,7 +246,7 @@ static void leaks(struct findings *f)
              "What makes the run shorter saves it.");
 }
 
-static void stopped(struct findings *f)
+static void stopped(struct run_findings *f)
 {
     if (f->of->stopped)
         find(f, "stopped", 1, text(f, "A launch did not end: %s.", f->of->stopped),
@@ -255,7 +255,7 @@ static void stopped(struct findings *f)
 
 /* ---- output ---- */
 
-static void print_findings(const struct findings *f)
+static void print_findings(const struct run_findings *f)
 {
     FILE *to = f->page->to;
     if (f->page->count > 1)
@@ -275,7 +275,7 @@ static void print_findings(const struct findings *f)
 
 void page_findings(struct page *page)
 {
-    static void (*const rules[])(struct findings * f) = {
+    static void (*const rules[])(struct run_findings * f) = {
         stopped,        waits_for_memory,  computes_in_order, units_are_busy,
         fetches_slowly, waits_at_barriers, is_empty,          diverges,
         scatters,       conflicts,         dram_is_busy,      l1_refuses,
@@ -285,7 +285,7 @@ void page_findings(struct page *page)
         return;
     fputs("<section id=\"findings\">\n<h2>What was seen</h2>\n", page->to);
     for (u32 r = 0; r < page->count; r++) {
-        struct findings f = {.page = page, .run = r, .of = page->runs[r].run};
+        struct run_findings f = {.page = page, .run = r, .of = page->runs[r].run};
         for (u32 i = 0; i < ARRAY_LEN(rules); i++)
             rules[i](&f);
         print_findings(&f);

@@ -19,24 +19,24 @@ enum {
 };
 
 /* What a line or an instruction cost in a run. */
-struct use {
+struct row_cost {
     f64 issued, threads, pj, ace;
     struct slot_use lost;
 };
 
-struct row {
-    const char *key;  /* a place, or an address and text */
-    const char *text; /* of an instruction */
-    const char *line; /* of an instruction: the key of its line */
-    struct use *uses; /* by run */
+struct listed_row {
+    const char *key;       /* a place, or an address and text */
+    const char *text;      /* of an instruction */
+    const char *line;      /* of an instruction: the key of its line */
+    struct row_cost *uses; /* by run */
 };
 
-struct rows {
-    VEC(struct row) list;
+struct listed_rows {
+    VEC(struct listed_row) list;
     json_t *index; /* position by key */
 };
 
-struct function {
+struct listed_function {
     const char *name, *module;
     f64 slots; /* of all runs */
     const json_t *instructions[REPORT_RUNS];
@@ -44,9 +44,9 @@ struct function {
 
 struct listing {
     struct page *page;
-    const struct function *function;
+    const struct listed_function *function;
     char *file; /* main source file, or NULL */
-    struct rows lines, instructions;
+    struct listed_rows lines, instructions;
     f64 slots[REPORT_RUNS]; /* of the function */
     f64 ace;                /* 0: not analysed */
 };
@@ -68,23 +68,24 @@ static f64 instruction_slots(const json_t *inst)
     return slots;
 }
 
-struct functions {
-    VEC(struct function) list;
+struct listed_functions {
+    VEC(struct listed_function) list;
 };
 
-static struct function *function_of(struct functions *all, const char *name, const char *module)
+static struct listed_function *function_of(struct listed_functions *all, const char *name,
+                                           const char *module)
 {
     for (u32 i = 0; i < all->list.count; i++)
         if (!strcmp(all->list.data[i].name, name) && !strcmp(all->list.data[i].module, module))
             return &all->list.data[i];
-    struct function *function = vec_push(&all->list);
+    struct listed_function *function = vec_push(&all->list);
     function->name = name;
     function->module = module;
     return function;
 }
 
 /* Only the profile of an OpenCL program's first device is shown if a function was on several. */
-static void collect(const struct page *page, struct functions *all)
+static void collect(const struct page *page, struct listed_functions *all)
 {
     for (u32 r = 0; r < page->count; r++) {
         size_t f, i;
@@ -92,7 +93,7 @@ static void collect(const struct page *page, struct functions *all)
         json_array_foreach(json_object_get(page->runs[r].run->document, "profile"), f, one)
         {
             const json_t *insts = json_object_get(one, "instructions");
-            struct function *function =
+            struct listed_function *function =
                 function_of(all, string_in(one, "function"), string_in(one, "module"));
             if (function->instructions[r])
                 continue;
@@ -102,7 +103,7 @@ static void collect(const struct page *page, struct functions *all)
     }
     for (u32 i = 1; i < all->list.count; i++)
         for (u32 k = i; k && all->list.data[k - 1].slots < all->list.data[k].slots; k--) {
-            const struct function other = all->list.data[k];
+            const struct listed_function other = all->list.data[k];
             all->list.data[k] = all->list.data[k - 1];
             all->list.data[k - 1] = other;
         }
@@ -110,26 +111,26 @@ static void collect(const struct page *page, struct functions *all)
 
 /* ---- rows ---- */
 
-static struct row *row_of(struct page *page, struct rows *rows, const char *key)
+static struct listed_row *row_of(struct page *page, struct listed_rows *rows, const char *key)
 {
     const json_t *at = json_object_get(rows->index, key);
     if (at)
         return &rows->list.data[json_integer_value(at)];
     if (json_object_set_new(rows->index, key, json_integer(rows->list.count)) != 0)
         host_memory_exhausted();
-    struct row *row = vec_push(&rows->list);
+    struct listed_row *row = vec_push(&rows->list);
     row->key = key;
-    row->uses = arena_array(page->arena, struct use, page->count);
+    row->uses = arena_array(page->arena, struct row_cost, page->count);
     return row;
 }
 
-static const struct row *row_named(const struct rows *rows, const char *key)
+static const struct listed_row *row_named(const struct listed_rows *rows, const char *key)
 {
     const json_t *at = json_object_get(rows->index, key);
     return at ? &rows->list.data[json_integer_value(at)] : NULL;
 }
 
-static void add_use(struct use *use, const json_t *inst)
+static void add_use(struct row_cost *use, const json_t *inst)
 {
     const char *reason;
     json_t *value;
@@ -165,7 +166,7 @@ static void add_instruction(struct listing *listing, u32 run, const json_t *inst
     const char *key =
         arena_printf(page->arena, "0x%llx %s", (unsigned long long)number_in(inst, "pc"), text);
     add_use(&row_of(page, &listing->lines, line)->uses[run], inst);
-    struct row *row = row_of(page, &listing->instructions, key);
+    struct listed_row *row = row_of(page, &listing->instructions, key);
     row->line = line;
     row->text = text;
     add_use(&row->uses[run], inst);
@@ -173,7 +174,7 @@ static void add_instruction(struct listing *listing, u32 run, const json_t *inst
     listing->ace += number_in(inst, "ace_bit_cycles");
 }
 
-static f64 slots_of(const struct use *use)
+static f64 slots_of(const struct row_cost *use)
 {
     return use->issued + use->lost.total;
 }
@@ -208,7 +209,7 @@ static const char *reasons_text(const struct page *page, const struct slot_use *
     return text;
 }
 
-static void use_cells(const struct listing *listing, const struct use *use, u32 run)
+static void use_cells(const struct listing *listing, const struct row_cost *use, u32 run)
 {
     const struct page *page = listing->page;
     if (!use || slots_of(use) <= 0) {
@@ -224,8 +225,9 @@ static void use_cells(const struct listing *listing, const struct use *use, u32 
     number_cell(page, "lost", run, QUANTITY_COUNT, use->lost.total);
 }
 
-static void print_row(const struct listing *listing, const char *class, const struct row *row,
-                      const char *label, const char *where, const char *text)
+static void print_row(const struct listing *listing, const char *class,
+                      const struct listed_row *row, const char *label, const char *where,
+                      const char *text)
 {
     const struct page *page = listing->page;
     fprintf(page->to, "<tr class=\"%s\"", class);
@@ -268,7 +270,7 @@ static void print_source_lines(const struct listing *listing, const char *file,
     u32 empty = GAP + 1; /* no lines before the first */
     for (u32 line = 1; line <= source->count; line++) {
         const char *key = arena_printf(page->arena, "%s:%u", shown, line);
-        const struct row *row = row_named(&listing->lines, key);
+        const struct listed_row *row = row_named(&listing->lines, key);
         if (!row) {
             empty++;
             continue;
@@ -289,7 +291,7 @@ static void print_other_lines(const struct listing *listing, const char *file,
     struct page *page = listing->page;
     const char *shown = file ? text_printable(page->arena, file) : "";
     for (u32 i = 0; i < listing->lines.list.count; i++) {
-        const struct row *row = &listing->lines.list.data[i];
+        const struct listed_row *row = &listing->lines.list.data[i];
         const size_t length = strlen(shown);
         const bool ours = file && !strncmp(row->key, shown, length) && row->key[length] == ':';
         const u64 line = ours ? strtoul(row->key + length + 1, NULL, 10) : 0;
@@ -301,7 +303,7 @@ static void print_other_lines(const struct listing *listing, const char *file,
 }
 
 /* The first run that has the function. */
-static u32 first_run(const struct page *page, const struct function *function)
+static u32 first_run(const struct page *page, const struct listed_function *function)
 {
     u32 run = 0;
     while (run < page->count && !function->instructions[run])
@@ -312,7 +314,7 @@ static u32 first_run(const struct page *page, const struct function *function)
 static void print_lines(const struct listing *listing)
 {
     const struct page *page = listing->page;
-    const struct function *function = listing->function;
+    const struct listed_function *function = listing->function;
     const char *file = listing->file;
     struct source source = {0};
     const bool found = file && source_read(&source, file, function->module,
@@ -332,13 +334,13 @@ static void print_instructions(const struct listing *listing)
     fputs("<details class=\"instructions\"><summary>Instructions</summary>\n", page->to);
     print_head(listing, "listing code", "line", "instruction");
     for (u32 i = 0; i < listing->instructions.list.count; i++) {
-        const struct row *row = &listing->instructions.list.data[i];
+        const struct listed_row *row = &listing->instructions.list.data[i];
         print_row(listing, "cost", row, row->line, row->line, row->key);
     }
     fputs("</table></div></details>\n", page->to);
 }
 
-static void print_function(struct page *page, const struct function *function)
+static void print_function(struct page *page, const struct listed_function *function)
 {
     struct listing listing = {.page = page, .function = function};
     listing.lines.index = json_object();
@@ -365,7 +367,7 @@ static void print_function(struct page *page, const struct function *function)
 
 void page_listings(struct page *page)
 {
-    struct functions all = {0};
+    struct listed_functions all = {0};
     collect(page, &all);
     if (all.list.count)
         fputs("<section id=\"source\">\n<h2>Source lines and instructions</h2>\n"
