@@ -144,21 +144,32 @@ void core_count(struct core_numbers *numbers, const struct chip_core *core,
         numbers->vmin = fmax(numbers->vmin, (f64)core->cells[i].vmin / VMIN_ONE);
 }
 
-/* The highest supply at which 1 % of the cells fail. The floor, if fewer are known. */
-static f64 find_one_percent(const struct chip *chip)
+const f64 rare_shares[RARE_SHARES] = {1e-5, 1e-4, 1e-3, 5e-3};
+
+/* The highest supply at which a share of the cells fails, by `counts` of cells with each V_min. The
+ * floor, if fewer are known. */
+static f64 find_supply(const struct chip *chip, const u32 *counts, f64 share)
 {
     const struct file_plan *plan = &chip->plan;
-    u32 entries = plan->banks * plan->entries;
-    u64 wanted = (u64)plan->cores * file_plan_cells(plan) / 100, seen = 0;
-    u32 *counts = checked(calloc(UINT16_MAX + 1, sizeof *counts));
-    for (u32 core = 0; core < plan->cores; core++)
-        for (u32 i = 0; i < chip->cores[core].first[entries]; i++)
-            counts[chip->cores[core].cells[i].vmin]++;
+    u64 wanted = (u64)(share * ((u64)plan->cores * file_plan_cells(plan))), seen = 0;
     i32 volts = UINT16_MAX; /* all cells with a V_min above it fail */
     while (volts > 0 && seen < wanted)
         seen += counts[volts--];
-    free(counts);
     return fmax((f64)volts / VMIN_ONE, chip->floor);
+}
+
+static void find_supplies(struct chip_numbers *numbers, const struct chip *chip)
+{
+    u32 entries = chip->plan.banks * chip->plan.entries;
+    u32 *counts = checked(calloc(UINT16_MAX + 1, sizeof *counts));
+    for (u32 core = 0; core < chip->plan.cores; core++)
+        for (u32 i = 0; i < chip->cores[core].first[entries]; i++)
+            counts[chip->cores[core].cells[i].vmin]++;
+    numbers->one_percent = find_supply(chip, counts, 0.01);
+    numbers->reduction = 1 - numbers->one_percent / numbers->vmin;
+    for (u32 i = 0; i < RARE_SHARES; i++)
+        numbers->rare[i] = 1 - find_supply(chip, counts, rare_shares[i]) / numbers->vmin;
+    free(counts);
 }
 
 static void count_bad_bits(struct chip_numbers *numbers, const struct chip *chip)
@@ -191,7 +202,6 @@ void chip_count(struct chip_numbers *numbers, struct core_numbers *cores, const 
         most = fmax(most, one->frequency[PART_FILE]);
     }
     numbers->between = most / least;
-    numbers->one_percent = find_one_percent(chip);
-    numbers->reduction = 1 - numbers->one_percent / numbers->vmin;
+    find_supplies(numbers, chip);
     count_bad_bits(numbers, chip);
 }

@@ -50,8 +50,11 @@ struct core_numbers {
 };
 
 enum {
-    BAD_BITS = 6 /* entries with 0, 1, ..., 5 or more failing cells */
+    BAD_BITS = 6, /* entries with 0, 1, ..., 5 or more failing cells */
+    RARE_SHARES = 4
 };
+/* Shares of failing cells, below 1 %: 10^-5, 10^-4, 10^-3 and half a percent. */
+extern const f64 rare_shares[RARE_SHARES];
 
 struct chip_numbers {
     f64 frequency[PART_KINDS];    /* mean over cores */
@@ -60,6 +63,7 @@ struct chip_numbers {
     f64 vmin;                     /* of the weakest cell */
     f64 one_percent;              /* supply at which 1 % of all cells fail */
     f64 reduction;                /* from `vmin` to it, scaled so that `vmin` is 1 V */
+    f64 rare[RARE_SHARES];        /* the same reduction for smaller shares of failing cells */
     f64 bad_bits[BAD_BITS];       /* shares of entries at that supply */
     u32 most_bad;                 /* failing cells of the worst entry there */
 };

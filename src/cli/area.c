@@ -16,6 +16,9 @@ static const struct option area_options[] = {
     {"--residuals", NULL,
      "Print the array model's value beside every published one, and the difference in percent.", 0,
      0},
+    {"--stats", "FILE",
+     "Write the same as JSON, as experiments read it: elements, owners and mechanisms by name.", 0,
+     COMPLETE_FILE},
     {"--json", NULL, "Print JSON instead of text.", 0, 0},
     {0},
 };
@@ -231,14 +234,48 @@ static void print_residuals(const json_t *residuals)
     arena_destroy(arena);
 }
 
+/* An object instead of a list, so that formulas can name its rows: by one or two of their fields. */
+static json_t *by_name(const json_t *list, const char *first, const char *second)
+{
+    json_t *all = json_object(), *row;
+    struct arena *arena = arena_create();
+    size_t i;
+    json_array_foreach(list, i, row)
+    {
+        const char *name = field_text(arena, row, first);
+        if (second)
+            name = arena_printf(arena, "%s.%s", name, field_text(arena, row, second));
+        json_object_set(all, name, row);
+    }
+    arena_destroy(arena);
+    return all;
+}
+
+static int report_area(const struct command *command, const struct command_line *line, char *text)
+{
+    json_t *area = parse_own_json(text);
+    json_t *rows = json_object_get(area, "rows");
+    if (option_value(line, "--json"))
+        print_json(stdout, area);
+    else
+        print_area(area);
+    json_object_set_new(area, "elements", by_name(rows, "unit", "name"));
+    json_object_del(area, "rows");
+    json_object_set_new(area, "owners", by_name(json_object_get(area, "owners"), "owner", NULL));
+    json_object_set_new(area, "mechanisms",
+                        by_name(json_object_get(area, "mechanisms"), "name", NULL));
+    return write_report(command, line, "area", area);
+}
+
 static int run_area(const struct command *command, const struct command_line *line)
 {
     const char *machine = option_word(line, 0);
     if (option_value(line, "--residuals")) {
-        if (machine || option_value(line, "--mech") || option_value(line, "--set"))
-            return usage_error(
-                command,
-                "--residuals compares published entries: it takes no machine, --mech or --set");
+        if (machine || option_value(line, "--mech") || option_value(line, "--set") ||
+            option_value(line, "--stats"))
+            return usage_error(command,
+                               "--residuals compares published entries: it takes no machine, "
+                               "--mech, --set or --stats");
         return show_json(line, hd_area_residuals(), print_residuals);
     }
     if (!machine)
@@ -246,7 +283,7 @@ static int run_area(const struct command *command, const struct command_line *li
     struct hd_config *config = open_checked_config(command, line, machine);
     if (!config)
         return EXIT_USAGE;
-    int code = show_json(line, hd_area_json(config), print_area);
+    int code = report_area(command, line, hd_area_json(config));
     hd_config_destroy(config);
     return code;
 }

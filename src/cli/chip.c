@@ -45,6 +45,10 @@ static const struct option chip_options[] = {
      "Distance beyond which the systematic part is uncorrelated, in chip widths; the default is "
      "0.5.",
      0, 0},
+    {"--mm2", "AREA",
+     "Area of the chip, over which its cores are spread; the default is 261. The less it is, the "
+     "larger a part of the chip each register file covers.",
+     0, 0},
     {"--check-bits", NULL,
      "Each entry also has the cells of the check bits of a SEC-DED code over it.", 0, 0},
     {"--fast", "PERCENT", "Share of parts that take one cycle; the default is 70.", 0, 0},
@@ -60,6 +64,7 @@ static const struct option chip_options[] = {
      "the chip's number or file.",
      0, COMPLETE_FILE},
     {"--chip", "NUMBER", "The chip of --html and --maps; the default is 0, the first.", 0, 0},
+    {"--stats", "FILE", "Write the summary as JSON, as experiments read it.", 0, COMPLETE_FILE},
     {"--json", NULL, "Print the summary as JSON instead of text.", 0, 0},
     {0},
 };
@@ -143,7 +148,8 @@ static bool read_variation(const struct command *command, const struct command_l
     if (!real(command, line, "--vth-sigma", 0.01, &variation->vth_sigma) ||
         !real(command, line, "--leff-sigma", 0.01, &variation->leff_sigma) ||
         !real(command, line, "--leff-correlation", 1, &variation->leff_correlation) ||
-        !real(command, line, "--range", 1, &variation->range))
+        !real(command, line, "--range", 1, &variation->range) ||
+        !real(command, line, "--mm2", 1, &variation->chip_mm2))
         return false;
     return variation_check(variation, "", &error) || refuse(command, &error) == EXIT_DONE;
 }
@@ -220,6 +226,10 @@ static const struct summary_row {
     ROW("vmin", "V_min of the weakest cell, V", vmin, 3),
     ROW("one_percent", "supply at 1 % failing cells, V", one_percent, 3),
     ROW("reduction", "  below V_min, if that is scaled to 1 V, V", reduction, 3),
+    ROW("reduction_0_5", "    the same at 0.5 %", rare[3], 3),
+    ROW("reduction_0_1", "    at 0.1 %", rare[2], 3),
+    ROW("reduction_0_01", "    at 0.01 %", rare[1], 3),
+    ROW("reduction_0_001", "    at 0.001 %", rare[0], 3),
     ROW("bad_0", "entries there with 0 failing cells", bad_bits[0], 4),
     ROW("bad_1", "  with 1", bad_bits[1], 4),
     ROW("bad_2", "  with 2", bad_bits[2], 4),
@@ -296,7 +306,7 @@ static void print_text(const struct chips_facts *facts, const struct chip_number
     arena_destroy(arena);
 }
 
-static void print_summary_json(const struct chips_facts *facts, const struct chip_numbers *numbers)
+static json_t *summary_json(const struct chips_facts *facts, const struct chip_numbers *numbers)
 {
     const struct variation *variation = &facts->variation;
     json_t *rows = json_object();
@@ -307,16 +317,14 @@ static void print_summary_json(const struct chips_facts *facts, const struct chi
                                       spread.deviation, "least", spread.least, "most",
                                       spread.most));
     }
-    json_t *all = json_pack(
-        "{sssisisIsfsfsfsfsssssfsisisiso}", "machine", facts->machine, "chips", (int)facts->count,
-        "cores", (int)facts->plan.cores, "seed", (json_int_t)facts->seed, "volts", variation->volts,
-        "threshold_volts", variation->threshold, "vth_sigma", variation->vth_sigma, "leff_sigma",
-        variation->leff_sigma, "ratio", facts->ratio, "ratio_of",
-        variation->of_variance ? "variance" : "sigma", "range", variation->range, "nm",
-        (int)variation->nm, "check_bits", (int)facts->plan.check_bits, "worst_entry",
-        (int)worst_entry(numbers, facts->count), "numbers", rows);
-    print_json(stdout, all);
-    json_decref(all);
+    return json_pack("{sssisisIsfsfsfsfsssssfsisisiso}", "machine", facts->machine, "chips",
+                     (int)facts->count, "cores", (int)facts->plan.cores, "seed",
+                     (json_int_t)facts->seed, "volts", variation->volts, "threshold_volts",
+                     variation->threshold, "vth_sigma", variation->vth_sigma, "leff_sigma",
+                     variation->leff_sigma, "ratio", facts->ratio, "ratio_of",
+                     variation->of_variance ? "variance" : "sigma", "range", variation->range, "nm",
+                     (int)variation->nm, "check_bits", (int)facts->plan.check_bits, "worst_entry",
+                     (int)worst_entry(numbers, facts->count), "numbers", rows);
 }
 
 /* ---- work ---- */
@@ -365,11 +373,12 @@ static int finish(struct chip_work *work, const struct chip *chip)
         return refuse(work->command, &error);
     if (work->page.stream && !write_page(work, chip, &error))
         return refuse(work->command, &error);
+    json_t *summary = summary_json(&work->facts, work->numbers);
     if (option_value(work->line, "--json"))
-        print_summary_json(&work->facts, work->numbers);
+        print_json(stdout, summary);
     else
         print_text(&work->facts, work->numbers);
-    return EXIT_DONE;
+    return write_report(work->command, work->line, "chips", summary);
 }
 
 static bool open_page(struct chip_work *work, struct error *error)
@@ -410,11 +419,13 @@ static struct chip *draw_all(struct chip_work *work, struct chip_source *source,
 static int draw_chips(struct chip_work *work)
 {
     const char *path = option_value(work->line, "--out");
+    const char *stats = option_value(work->line, "--stats");
     struct error error = {0};
     struct chips_writer *writer = NULL;
     struct chip_source source;
     sigset_t signals;
-    if (path && (!output_check(path, &error) || !chips_may_write(path, &error)))
+    if ((path && (!output_check(path, &error) || !chips_may_write(path, &error))) ||
+        (stats && !output_check(stats, &error)))
         return refuse(work->command, &error);
     if (!open_page(work, &error))
         return refuse(work->command, &error);
@@ -461,7 +472,7 @@ static int read_chips(struct chip_work *work, const char *path)
 
 static int run_chip(const struct command *command, const struct command_line *line)
 {
-    static const char *const kept[] = {"--html", "--maps", "--chip", "--json"};
+    static const char *const kept[] = {"--html", "--maps", "--chip", "--stats", "--json"};
     const char *file = option_word(line, 0);
     struct chip_work work = {.command = command, .line = line};
     u64 shown = 0;
@@ -473,7 +484,7 @@ static int run_chip(const struct command *command, const struct command_line *li
         if (!fits)
             return usage_error(command,
                                "%s is for drawing: with a file of chips, expected --html, --maps, "
-                               "--chip or --json",
+                               "--chip, --stats or --json",
                                option->name);
     }
     if (!whole(command, line, "--chip", 0, MOST_CHIPS, &shown))

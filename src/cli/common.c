@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include "base/text.h"
+#include "cli/output.h"
 #include <stdlib.h>
 
 int report(const struct command *command, const struct hd_error *error)
@@ -118,6 +119,26 @@ void print_json(FILE *to, const json_t *json)
 {
     json_dumpf(json, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
     fputc('\n', to);
+}
+
+int write_report(const struct command *command, const struct command_line *line, const char *name,
+                 json_t *findings)
+{
+    const char *path = option_value(line, "--stats");
+    struct error error = {0};
+    struct output output;
+    char text[2400];
+    bool ok = !path || output_open(&output, path, &error);
+    json_t *document = json_object();
+    json_object_set_new(document, name, findings);
+    if (ok && path) {
+        print_json(output.stream, document);
+        ok = output_commit(&output, &error);
+    }
+    json_decref(document);
+    if (!ok)
+        complain(command, "--stats: %s", error_text(&error, text, sizeof text));
+    return ok ? EXIT_DONE : EXIT_USAGE;
 }
 
 int show_json(const struct command_line *line, char *text, void (*print)(const json_t *json))

@@ -53,6 +53,10 @@ json_t *parse_own_json(char *text);
 const char *field_text(struct arena *arena, const json_t *row, const char *name);
 /* Prints JSON, indented, with a newline at the end. */
 void print_json(FILE *to, const json_t *json);
+/* --stats of a command that runs no program: its findings as {NAME: ...}, where formulas of experiments
+ * find them. Returns the exit code; takes `findings`. */
+int write_report(const struct command *command, const struct command_line *line, const char *name,
+                 json_t *findings);
 /* Prints the library's answer, as JSON with --json, else with `print`; frees the text. */
 int show_json(const struct command_line *line, char *text, void (*print)(const json_t *json));
 

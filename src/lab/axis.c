@@ -321,8 +321,8 @@ static bool read_row(const struct fields *fields, const struct lab_files *files,
                         : suite_row_read(fields, files, node, &value->row);
     if (!ok)
         return false;
-    if (!value->row.workload && !value->row.program && !value->row.kernel)
-        return fields_error(fields, node, "expected 'workload', 'program' or 'kernel'");
+    if (!suite_row_runs(&value->row))
+        return fields_error(fields, node, "expected 'workload', 'program', 'kernel' or 'report'");
     value->label = value->row.id;
     return true;
 }

@@ -31,6 +31,7 @@ void batch_write_point(FILE *to, const struct point *point)
     json_object_set_new(line, "words", words_json(point->words));
     json_object_set_new(line, "program", words_json(point->program));
     json_object_set_new(line, "kernel", json_boolean(point->kernel));
+    json_object_set_new(line, "report", json_boolean(point->report));
     json_dumpf(line, to, JSON_COMPACT);
     fputc('\n', to);
     json_decref(line);
@@ -98,7 +99,8 @@ static bool read_task(struct batch_worker *worker)
         const char *key = json_string_value(json_object_get(json, "key"));
         struct point point = {.words = words_of(worker->arena, json_object_get(json, "words")),
                               .program = words_of(worker->arena, json_object_get(json, "program")),
-                              .kernel = json_is_true(json_object_get(json, "kernel"))};
+                              .kernel = json_is_true(json_object_get(json, "kernel")),
+                              .report = json_is_true(json_object_get(json, "report"))};
         if (key && strlen(key) == SHA256_TEXT - 1 && point.words[0]) {
             memcpy(point.key, key, sizeof point.key);
             if (access(result_path(worker->arena, worker->setup->folder, key, "json"), F_OK) != 0)

@@ -29,7 +29,7 @@ static void shade(FILE *to, u32 index)
         fprintf(to, "%02x", (u32)(255 + share * (end[i] - 255)));
 }
 
-/* A grid of values from -reach to reach, one path for each shade. */
+/* A grid of values from -reach to reach, one path for each shade; nothing where there is no number. */
 static void draw_grid(FILE *to, const f32 *values, u32 columns, u32 rows, f64 reach, u32 width,
                       u32 height)
 {
@@ -39,7 +39,7 @@ static void draw_grid(FILE *to, const f32 *values, u32 columns, u32 rows, f64 re
         fputs("\" d=\"", to);
         for (u32 i = 0; i < columns * rows; i++) {
             f64 at = (values[i] / reach + 1) / 2 * SHADES;
-            if ((u32)fmin(fmax(at, 0), SHADES - 1) == s)
+            if (!isnan(at) && (u32)fmin(fmax(at, 0), SHADES - 1) == s)
                 fprintf(to, "M%u %uh%uv%uh-%uz", i % columns * width, i / columns * height, width,
                         height, width);
         }
@@ -127,6 +127,38 @@ static void file_map(FILE *to, const struct chip *chip, u32 core)
         "</svg>\n<figcaption>The slowest of %u words that lie above each other, relative to the "
         "mean, %.3f. One column is a lane.</figcaption>\n</figure>\n",
         down / rows, mean);
+    free(values);
+}
+
+/* V_min of the weakest cells of a core's first bank, where they lie: a column is a bit. */
+static void vmin_map(FILE *to, const struct chip *chip, u32 core)
+{
+    const struct file_plan *plan = &chip->plan;
+    const u32 bits = plan->words * CELLS_PER_WORD + plan->check_bits;
+    const u32 width = MAX(512 / bits, 1), height = MAX(256 / plan->entries, 2);
+    const struct chip_core *of = &chip->cores[core];
+    f32 *values = checked(calloc((size_t)bits * plan->entries, sizeof *values)), most = 1e-3f;
+    for (u32 i = 0; i < bits * plan->entries; i++)
+        values[i] = NAN;
+    for (u32 entry = 0; entry < plan->entries; entry++)
+        for (u32 i = of->first[entry]; i < of->first[entry + 1]; i++) {
+            f32 above = (f32)((f64)of->cells[i].vmin / VMIN_ONE - chip->floor);
+            values[entry * bits + cell_bit(&of->cells[i])] = above;
+            most = fmaxf(most, above);
+        }
+    fprintf(to,
+            "<h2>Its first bank: V_min of the weakest cells</h2>\n<figure class=\"scroll\">\n<svg "
+            "role=\"img\" aria-label=\"map of V_min\" width=\"%u\" height=\"%u\" viewBox=\"0 0 "
+            "%u %u\">\n<rect fill=\"none\" stroke=\"#000000\" width=\"%u\" height=\"%u\"/>\n",
+            bits * width, plan->entries * height + 20, bits * width, plan->entries * height + 20,
+            bits * width, plan->entries * height);
+    draw_grid(to, values, bits, plan->entries, most, width, height);
+    draw_legend(to, plan->entries * height + 6, 1000 * most, "mV");
+    fprintf(
+        to,
+        "</svg>\n<figcaption>Relative to %.3f V, below which V_min is not recorded (--keep): white "
+        "cells. One row is an entry, one column a bit.</figcaption>\n</figure>\n",
+        chip->floor);
     free(values);
 }
 
@@ -218,6 +250,7 @@ void chip_page(FILE *to, const struct chips_facts *facts, const struct chip *chi
             (unsigned long long)facts->seed);
     chip_map(to, facts, chip, cores);
     file_map(to, chip, 0);
+    vmin_map(to, chip, 0);
     histograms(to, facts, numbers);
     page_end(to);
 }

@@ -76,15 +76,17 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
             own ? outcome_find(how)->name : "fault",
             arena_printf(arena, "kernel %s: %s", launches.kernel ? launches.kernel : "?", how)};
     }
-    if (process->kernel && code == EXIT_OF_MISTAKE)
+    if ((process->kernel || process->report) && code == EXIT_OF_MISTAKE)
         return (struct outcome){"start", last};
-    if (process->kernel && code == EXIT_OF_BUG)
+    if ((process->kernel || process->report) && code == EXIT_OF_BUG)
         return (struct outcome){"crash", last};
     if (code >= 128)
         return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
     if (code)
         return (struct outcome){"exit", last};
-    if (!launches.count)
+    if (process->report && !process->statistics)
+        return (struct outcome){"start", "nothing was reported"};
+    if (!process->report && !launches.count)
         return (struct outcome){"start", "no kernel was launched"};
     return (struct outcome){"done", ""};
 }

@@ -21,11 +21,11 @@ struct statistic_check {
     struct error *error;
 };
 
-/* Whether a key is a statistic of a component, or under energy, config or storage, which are not in
- * the table. */
+/* Whether a key is a statistic of a component, or under energy, config or storage, or under those of
+ * reports, chips and area, which are not in the table. */
 static bool is_known(const struct statistic_check *check, const char *key, const char **nearest)
 {
-    static const char *const others[] = {"energy", "config", "storage"};
+    static const char *const others[] = {"energy", "config", "storage", "chips", "area"};
     size_t count = json_array_size(check->table), length = strcspn(key, ".");
     const char **names = checked(calloc(count + 1, sizeof *names));
     bool found = false;
@@ -219,17 +219,21 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
 {
     const struct suite_row *row = recipe->row;
     const char **own = plan->quick ? row->quick : row->arguments;
+    const bool named =
+        row->report && !strcmp(row->report, "area"); /* its machine is a plain word */
     word_list words = {0}, program = {0};
     *vec_push(&words) = "heddle";
-    *vec_push(&words) = "run";
+    *vec_push(&words) = row->report ? row->report : "run";
     if (row->workload) {
         *vec_push(&words) = "--workload";
         *vec_push(&words) = row->workload;
-    } else if (row->kernel) {
-        *vec_push(&words) = row->kernel;
+    } else if (row->kernel || row->report) {
+        if (row->kernel)
+            *vec_push(&words) = row->kernel;
         add_words(&words, own);
     }
-    *vec_push(&words) = "--machine";
+    if (!named)
+        *vec_push(&words) = "--machine";
     *vec_push(&words) = recipe->machine;
     if (recipe->chip) {
         *vec_push(&words) = "--chip";
@@ -239,10 +243,11 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
         add_mechanisms(arena, &words, recipe->mechanisms[i]);
     for (u32 i = 0; i < recipe->settings_count; i++)
         add_settings(arena, &words, NULL, recipe->settings[i]);
-    *vec_push(&words) = "--quiet";
+    if (!row->report)
+        *vec_push(&words) = "--quiet";
     if (row->program)
         *vec_push(&program) = row->program;
-    if (!row->kernel)
+    if (!row->kernel && !row->report)
         add_words(&program, own);
     point->words = listed(arena, &words);
     point->program = listed(arena, &program);
@@ -281,7 +286,7 @@ static bool add_program(struct plan *plan, const struct suite_row *row, struct a
         if (kernels && !add_file(plan, hash, kernels, error))
             return false;
     }
-    return add_file(plan, hash, path, error) &&
+    return (row->report || add_file(plan, hash, path, error)) &&
            resolver_add_inputs(plan->resolver, plan->quick ? row->quick : row->arguments, hash,
                                error);
 }
@@ -294,7 +299,9 @@ static bool make_key(struct plan *plan, const struct recipe *recipe,
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
-    if (!row->kernel) /* kernels in files are compiled already */
+    if (row->report)
+        add_text(&hash, row->report);
+    else if (!row->kernel) /* kernels in files are compiled already */
         add_text(&hash, plan->compilers[resolved->target]);
     if (!add_program(plan, row, arena, &hash, error))
         return false;
@@ -364,7 +371,7 @@ bool plan_wants(const struct plan *plan, u64 number)
     space_values(space, number, values);
     u32 row = values[space->axis_count - 1];
     const struct suite_row *from = &experiment->suite.rows[row];
-    return planned->members[row] && (from->workload || from->program || from->kernel);
+    return planned->members[row] && suite_row_runs(from);
 }
 
 static void describe(const struct plan *plan, const struct recipe *recipe, struct arena *arena,
@@ -373,9 +380,11 @@ static void describe(const struct plan *plan, const struct recipe *recipe, struc
     const struct suite_row *row = recipe->row;
     *point = (struct point){.machine = recipe->machine,
                             .kernel = row->kernel,
+                            .report = row->report,
                             .workload = row->workload  ? row->workload
                                         : row->program ? row->program
-                                                       : row->kernel};
+                                        : row->kernel  ? row->kernel
+                                                       : row->report};
     make_words(plan, recipe, arena, point);
 }
 
@@ -385,6 +394,21 @@ void plan_command(const struct plan *plan, u64 number, struct arena *arena, stru
     struct recipe recipe;
     make_recipe(planned->experiment, number, arena, &recipe);
     describe(plan, &recipe, arena, point);
+}
+
+/* A report of chips draws its own and runs nothing; one of areas depends on no chip. */
+static bool check_report(const struct recipe *recipe, const char *label, struct error *error)
+{
+    const bool chips = recipe->row->report && !strcmp(recipe->row->report, "chip");
+    bool mechanisms = false;
+    char place[256];
+    for (u32 i = 0; i < recipe->mechanism_count; i++)
+        mechanisms |= recipe->mechanisms[i]->count > 0;
+    if (!recipe->row->report || (!recipe->chip && !(chips && mechanisms)))
+        return true;
+    return error_set(error, ERROR_INPUT, place_text(recipe->machine_place, place, sizeof place),
+                     "%s: a report '%s' takes no %s", label, recipe->row->report,
+                     recipe->chip ? "chip" : "mechanisms");
 }
 
 bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
@@ -399,7 +423,8 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
         return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
                          "no machine is named: expected --machine NAME, or 'machine:' in the plan");
     const char *label = space_label(arena, &experiment->space, number);
-    if (!resolver_configure(plan->resolver, &recipe, label, &resolved, error))
+    if (!check_report(&recipe, label, error) ||
+        !resolver_configure(plan->resolver, &recipe, label, &resolved, error))
         return false;
     describe(plan, &recipe, arena, point);
     point->configuration = arena_strdup(arena, resolved.json);

@@ -32,6 +32,7 @@ struct point {
     const char **program; /* words after "--" */
     const char *workload, *arguments, *machine, *configuration;
     bool kernel; /* a kernel file, which Heddle runs itself */
+    bool report; /* no run: another command of Heddle, whose findings are the statistics */
 };
 
 /* An experiment or a sweep in a plan. */

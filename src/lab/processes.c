@@ -26,6 +26,7 @@ enum {
 struct process_slot {
     bool used;
     bool kernel; /* it runs a kernel file, not a program */
+    bool report; /* it is another command of Heddle */
     u64 number;
     pid_t pid;
     f64 started, asked; /* times; asked: of the request to end, or 0 */
@@ -207,8 +208,12 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
     if (pid < 0)
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
     setpgid(pid, pid);
-    processes->slots[at] = (struct process_slot){
-        .used = true, .kernel = point->kernel, .number = number, .pid = pid, .started = now()};
+    processes->slots[at] = (struct process_slot){.used = true,
+                                                 .kernel = point->kernel,
+                                                 .report = point->report,
+                                                 .number = number,
+                                                 .pid = pid,
+                                                 .started = now()};
     return true;
 }
 
@@ -291,6 +296,7 @@ bool processes_next(struct executor *executor, struct arena *arena, struct ended
         const struct ended_process process = {.status = status,
                                               .stopped = slot->stopped,
                                               .kernel = slot->kernel,
+                                              .report = slot->report,
                                               .remote = processes->wrapper,
                                               .log = run->log,
                                               .statistics = run->statistics};

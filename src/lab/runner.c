@@ -246,11 +246,13 @@ static void keep_log(const struct runner *runner, const char *key, const char *l
     free(text);
 }
 
-/* Stores a result. Statistics contain the configuration; a row without them has it itself. */
+/* Stores a result. Statistics of a run contain the configuration; a row without them, or of a report,
+ * has it itself. */
 static bool keep(struct runner *runner, const struct ended_run *run, struct point *point,
                  struct arena *arena)
 {
-    if (!run->statistics && !plan_point(runner->plan, run->number, arena, point, runner->error))
+    if ((!run->statistics || point->report) &&
+        !plan_point(runner->plan, run->number, arena, point, runner->error))
         return false;
     struct stored_result result = {.version = hd_version(),
                                    .build = runner->plan->build,

@@ -92,15 +92,17 @@ static bool read_words(const struct fields *fields, const struct yaml *map, stru
     row->arguments = arena_array(fields->arena, const char *, 1);
     if (arguments && !fields_words(fields, arguments, &row->arguments))
         return false;
-    row->quick = quick_words(fields->arena, row, row->kernel);
+    row->quick = quick_words(fields->arena, row, row->kernel || row->report);
     return !small || fields_words(fields, small, &row->quick);
 }
 
 static bool check_kind(const struct fields *fields, const struct lab_files *files,
                        const struct yaml *map, const struct suite_row *row)
 {
-    const char *const kinds[][2] = {
-        {"workload", row->workload}, {"program", row->program}, {"kernel", row->kernel}};
+    const char *const kinds[][2] = {{"workload", row->workload},
+                                    {"program", row->program},
+                                    {"kernel", row->kernel},
+                                    {"report", row->report}};
     const char *found = NULL;
     for (u32 i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i][1] && found)
@@ -108,6 +110,9 @@ static bool check_kind(const struct fields *fields, const struct lab_files *file
                                 kinds[i][0]);
         found = kinds[i][1] ? kinds[i][0] : found;
     }
+    if (row->report && strcmp(row->report, "chip") != 0 && strcmp(row->report, "area") != 0)
+        return fields_error(fields, yaml_get(map, "report"), "expected 'chip' or 'area', not '%s'",
+                            shown_text(fields->arena, row->report, 60));
     return !row->workload ||
            known_workload(fields, files, yaml_get(map, "workload"), row->workload);
 }
@@ -124,8 +129,9 @@ static void find_files(const struct fields *fields, struct suite_row *row)
 bool suite_row_read(const struct fields *fields, const struct lab_files *files,
                     const struct yaml *map, struct suite_row *row)
 {
-    static const char *const keys[] = {"id",    "workload", "program", "kernel", "arguments",
-                                       "quick", "set",      "input",   "remark", NULL};
+    static const char *const keys[] = {"id",     "workload",  "program", "kernel",
+                                       "report", "arguments", "quick",   "set",
+                                       "input",  "remark",    NULL};
     *row = (struct suite_row){.input = "", .remark = ""};
     const struct yaml *set = yaml_get(map, "set");
     if (!fields_map(fields, map, "a workload", keys) ||
@@ -133,11 +139,15 @@ bool suite_row_read(const struct fields *fields, const struct lab_files *files,
         !fields_text(fields, map, "workload", false, &row->workload) ||
         !fields_text(fields, map, "program", false, &row->program) ||
         !fields_text(fields, map, "kernel", false, &row->kernel) ||
+        !fields_text(fields, map, "report", false, &row->report) ||
         !fields_text(fields, map, "input", false, &row->input) ||
         !fields_text(fields, map, "remark", false, &row->remark) || !read_words(fields, map, row))
         return false;
     if (!row->id)
-        row->id = row->workload ? row->workload : row->program ? row->program : row->kernel;
+        row->id = row->workload  ? row->workload
+                  : row->program ? row->program
+                  : row->kernel  ? row->kernel
+                                 : row->report;
     if (!row->id)
         return fields_error(fields, map, "'id' is missing here");
     find_files(fields, row);
@@ -210,6 +220,11 @@ static bool read_row(const struct fields *fields, const struct lab_files *files,
         return fields_error(fields, id, "there are two workloads '%s'", row.id);
     suite->rows[suite->count++] = row;
     return true;
+}
+
+bool suite_row_runs(const struct suite_row *row)
+{
+    return row->workload || row->program || row->kernel || row->report;
 }
 
 int suite_find(const struct suite *suite, const char *id)

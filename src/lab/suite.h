@@ -7,7 +7,9 @@
  *       - id: VA                       # the paper's name
  *         workload: vecadd             # one that comes with Heddle, or
  *         program: ./my_program        # any OpenCL program, or
- *         kernel: saxpy.ptx            # a file of kernels; without any of these: not available
+ *         kernel: saxpy.ptx            # a file of kernels, or
+ *         report: chip                 # no program: what `heddle chip` or `heddle area` finds;
+ *                                      # without any of these: not available
  *         arguments: [--elements, 262144]
  *         quick: [--elements, 4096]    # of --quick; without: --quick of the workload itself
  *         set: {launch.registers: 16}  # settings of the machine that this program needs
@@ -31,7 +33,9 @@ struct suite_row {
     const char *id;
     /* at most one of these; none: only published values are shown */
     const char *workload, *program, *kernel;
-    const char **arguments, **quick; /* NULL-terminated; of a kernel: options of `heddle run` */
+    const char *report;              /* the command of Heddle that makes it: chip or area */
+    const char **arguments, **quick; /* NULL-terminated; of a kernel: options of `heddle run`, of a
+                                        report: options of its command */
     struct settings settings;
     const char *input, *remark; /* "" if none */
 };
@@ -60,6 +64,8 @@ bool suite_read(const struct fields *fields, const struct lab_files *files, cons
 /* The row with this id, or -1; the group with this name, or -1. */
 int suite_find(const struct suite *suite, const char *id);
 int suite_find_group(const struct suite *suite, const char *name);
+/* Whether there is something to run. */
+bool suite_row_runs(const struct suite_row *row);
 /* An id or a list of ids as a flag for each row; an unknown one is an error. */
 bool suite_members(const struct fields *fields, const struct suite *suite, const struct yaml *node,
                    bool **members);

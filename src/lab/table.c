@@ -204,7 +204,7 @@ static const char *remarks_of(const struct table *table, const struct suite_row 
     const struct experiment *experiment = table->experiment;
     struct arena *arena = table->plan->arena;
     const char *text = row->remark;
-    if (!row->workload && !row->program && !*text)
+    if (!suite_row_runs(row) && !*text)
         text = "the program does not exist here";
     for (u32 i = 0; i < experiment->remark_count; i++)
         if (experiment->remarks[i].id && !strcmp(experiment->remarks[i].id, row->id))

@@ -118,7 +118,9 @@ static bool next_of(struct mshrs *mshrs, u32 at, u32 *waiter)
     return false;
 }
 
-bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter)
+/* The next waiter of an entry in which some still miss sectors, or of others of its line that linger. Not
+ * inlined: it would make the plain case save registers. */
+static __attribute__((noinline)) bool next_lingering(struct mshrs *mshrs, u32 at, u32 *waiter)
 {
     struct mshr *entry = &mshrs->entries[at];
     if (next_of(mshrs, at, waiter))
@@ -140,5 +142,15 @@ bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter)
         mshrs->lingering++;
         entry->lingers = true;
     }
+    return false;
+}
+
+bool mshr_next_further(struct mshrs *mshrs, u32 at, u32 *waiter)
+{
+    struct mshr *entry = &mshrs->entries[at];
+    if (UNLIKELY(entry->next < entry->count || entry->kept || mshrs->lingering))
+        return next_lingering(mshrs, at, waiter);
+    entry->count = entry->next = 0;
+    release(mshrs, at);
     return false;
 }

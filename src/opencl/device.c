@@ -56,7 +56,10 @@ bool device_open(cl_device_id device)
     if (!device->device)
         return complain(device->info.name, &error);
     hd_set_output(device->device, write_output, NULL);
-    session_device(platform_get()->session, device);
+    device->records.device = device->device;
+    device->records.machine = device->info.name;
+    device->records.busy = &device->busy;
+    session_device(platform_get()->session, &device->records);
     return true;
 }
 

@@ -4,8 +4,7 @@
  * An enqueued launch has a copy of the arguments, so that the program may set others. Buffers get
  * their addresses when it runs; local arguments are offsets into the block's shared memory.
  *
- * Time: the simulated time. A launch in functional mode takes as long as if every core issued one
- * warp instruction per cycle.
+ * Time: the simulated time (launch_picoseconds).
  *
  * Deviation: Southern Islands code reads 32-bit offsets (libclc); larger ones are refused.
  *
@@ -173,14 +172,6 @@ static u64 count_launch(cl_platform_id platform)
     return ++platform->launches;
 }
 
-static u64 launch_ps(cl_device_id device, const struct hd_result *result)
-{
-    if (result->picoseconds)
-        return result->picoseconds;
-    u64 cycles = (result->warp_instructions + device->info.cores - 1) / device->info.cores;
-    return (u64)((f64)cycles * 1e6 / device->info.core_mhz);
-}
-
 static cl_int act(struct ndrange_launch *launch, u64 *ps)
 {
     cl_device_id device = launch->command.queue->device;
@@ -195,15 +186,16 @@ static cl_int act(struct ndrange_launch *launch, u64 *ps)
     if (!device->info.functional)
         hd_set_timed(device->device, session_timed(platform->session, number, name), NULL);
     struct hd_dim grid = grid_of(shape);
-    session_started(platform->session, device, number, name, (u64)grid.x * grid.y * grid.z);
+    session_started(platform->session, &device->records, number, name,
+                    (u64)grid.x * grid.y * grid.z);
     bool ok = hd_kernel_range(launch->code->kernel, &range, &error) &&
               hd_launch(launch->code->kernel, grid, dim(shape->local), launch->dynamic_bytes,
                         launch->args, launch->code->info.param_count, &result, &error);
     print_drain(device);
-    session_launched(platform->session, device, number, ok ? &result : NULL);
+    session_launched(platform->session, &device->records, number, ok ? &result : NULL);
     if (!ok)
         return refuse(launch, error.place, error.message, CL_OUT_OF_RESOURCES);
-    *ps += launch_ps(device, &result);
+    *ps += launch_picoseconds(&device->info, &result);
     if (result.warnings[0])
         explain(launch, "", result.warnings);
     if (result.outcome == HD_DONE)

@@ -39,7 +39,7 @@
 #include "base/error.h"
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
-#include "heddle/inject.h"
+#include "host/session.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -151,8 +151,6 @@ struct _cl_platform_id {
 /* The only platform. Its devices are created at the first call, from the environment. With or
  * without the lock. */
 cl_platform_id platform_get(void);
-/* The platform's session; NULL: not opened. Does not block. */
-struct session *platform_session(void);
 
 struct _cl_device_id {
     struct object object;
@@ -162,15 +160,11 @@ struct _cl_device_id {
     struct hd_device *device; /* opened with the first context; NULL before */
     u64 now_ps;               /* simulated time of all commands so far */
     bool busy;                /* O2 */
-    bool parked;           /* its command waits for another device and does not use this one (B2) */
-    VEC(hd_address) dead;  /* memory of buffers freed while it was busy (B3 of buffer.c) */
-    u64 launches;          /* kernels run, in all contexts; counted by session_launched */
-    f64 started;           /* start of the running launch, host seconds (session.c) */
-    atomic_bool launching; /* a launch is running (session.c) */
-    struct launch_sum *sum;  /* its sum, or NULL (session.c) */
-    size_t counters;         /* number of counters; 0: not known yet (session.c) */
-    cl_command_queue queues; /* all queues of the device, without references */
-    hd_address print_buffer; /* print.c; 0: none yet */
+    bool parked;          /* its command waits for another device and does not use this one (B2) */
+    VEC(hd_address) dead; /* memory of buffers freed while it was busy (B3 of buffer.c) */
+    struct session_device records; /* once it is open */
+    cl_command_queue queues;       /* all queues of the device, without references */
+    hd_address print_buffer;       /* print.c; 0: none yet */
 };
 /* Takes ownership of the configuration; NULL: the error was reported on standard error. */
 cl_device_id device_create(struct hd_config *config);
@@ -430,33 +424,5 @@ u64 kernel_shared(cl_kernel kernel, const struct kernel_code *code, u64 *offsets
 hd_address print_prepare(cl_device_id device);
 /* Writes the printf output of the last launch to standard output. */
 void print_drain(cl_device_id device);
-
-/* ---- launch records for the wrapper, and the environment's choices: session.c ---- */
-
-struct session *session_open(void);
-/* Devices and their configurations from HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, ...; false: the
- * error was reported on standard error. */
-bool session_configs(struct session *session, struct hd_config ***configs, u32 *count);
-/* Sets up tracing of a device that has been opened, as the environment asks. */
-void session_device(struct session *session, cl_device_id device);
-/* Records that a program was built from source, or failed to build. */
-void session_built(struct session *session, const char *source, const char *options,
-                   const char *compiler, bool ok);
-/* Whether a launch runs in timing mode (HEDDLE_KERNELS, HEDDLE_LAUNCHES, ...). `number` counts
- * launches of the process from 1. */
-bool session_timed(struct session *session, u64 number, const char *kernel);
-/* Called directly around hd_launch, without the lock: the launch is recorded at once, and a signal
- * that would end the program ends the launch first. */
-void session_started(struct session *session, cl_device_id device, u64 number, const char *kernel,
-                     u64 blocks);
-/* `result`: of hd_launch; NULL: the launch did not run. */
-void session_launched(struct session *session, cl_device_id device, u64 number,
-                      const struct hd_result *result);
-/* Records that an enqueued launch cannot run. */
-void session_refused(struct session *session, const char *kernel);
-/* Records a failed assertion of Heddle. Takes no lock, as the caller may hold any. */
-void session_bug(struct session *session, const char *text);
-/* Writes the final records when the process ends. */
-void session_close(struct session *session);
 
 #endif

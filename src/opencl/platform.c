@@ -51,7 +51,7 @@ void driver_changed(void)
 
 static void make_session(void)
 {
-    driver.platform.session = session_open();
+    driver.platform.session = session_open("");
 }
 
 static void make_devices(void)
@@ -65,8 +65,10 @@ static void make_devices(void)
     platform->devices = checked(calloc(count, sizeof *platform->devices));
     for (u32 i = 0; i < count; i++) {
         cl_device_id device = device_create(configs[i]);
-        if (device)
-            platform->devices[platform->device_count++] = device;
+        if (!device)
+            continue;
+        device->records.index = platform->device_count;
+        platform->devices[platform->device_count++] = device;
     }
     free(configs);
 }
@@ -75,11 +77,6 @@ cl_platform_id platform_get(void)
 {
     pthread_once(&driver.devices_once, make_devices);
     return &driver.platform;
-}
-
-struct session *platform_session(void)
-{
-    return driver.platform.session;
 }
 
 /* If another thread is still in the driver, the final records are not written. */

@@ -7,7 +7,7 @@
 
 enum {
     CHIPS_APPLICATION = 0x48656443, /* "HedC": in the file's header */
-    CHIPS_SCHEMA = 1
+    CHIPS_SCHEMA = 2
 };
 
 /* FACT(name, field of struct chips_facts, kind): kinds are real and whole */
@@ -49,6 +49,10 @@ enum {
     NUMBER(vmin, vmin)                      \
     NUMBER(one_percent, one_percent)        \
     NUMBER(reduction, reduction)            \
+    NUMBER(reduction_0_001, rare[0])        \
+    NUMBER(reduction_0_01, rare[1])         \
+    NUMBER(reduction_0_1, rare[2])          \
+    NUMBER(reduction_0_5, rare[3])          \
     NUMBER(bad_0, bad_bits[0])              \
     NUMBER(bad_1, bad_bits[1])              \
     NUMBER(bad_2, bad_bits[2])              \

@@ -124,7 +124,7 @@ static void many(int pairs)
     launch("wild", sizeof far, &far);
 }
 
-/* What src/opencl/bug.c does, in its own words. */
+/* What src/host/bug.c does, in its own words. */
 static void fail_in_driver(void)
 {
     char path[4096];

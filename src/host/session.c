@@ -17,11 +17,15 @@
  *  S2  While a launch runs, SIGINT and SIGTERM with default handling stop the launch first, and
  *      then take effect.
  */
-#include "opencl/progress.h"
-#include "opencl/sums.h"
+#include "host/session.h"
 
+#include "host/progress.h"
+#include "host/sums.h"
+
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "heddle/inject.h"
 #include <fcntl.h>
 #include <jansson.h>
 #include <regex.h>
@@ -40,6 +44,8 @@ static const int signals[SIGNALS] = {SIGINT, SIGTERM};
 
 struct session {
     const char *folder;
+    const char *name; /* of the driver, in names of files */
+    _Atomic(struct session_device *) devices;
     int record; /* file in it, or -1 */
     bool has_kernels;
     regex_t kernels;
@@ -51,18 +57,18 @@ struct session {
     FILE *windows; /* HEDDLE_WINDOW_TIMES, or NULL */
     bool observes; /* a device uses trace and series */
     struct hd_inject
-        *inject;           /* HEDDLE_INJECT: a fault campaign has started this process; or NULL */
-    cl_device_id injected; /* the device of its faults */
-    pthread_mutex_t lock;  /* devices may launch concurrently, from different threads */
-    u32 launching;         /* devices that are launching */
+        *inject; /* HEDDLE_INJECT: a fault campaign has started this process; or NULL */
+    const struct session_device *injected; /* the device of its faults */
+    pthread_mutex_t lock; /* devices may launch concurrently, from different threads */
+    u32 launching;        /* devices that are launching */
 
     bool wrong; /* the environment is wrong: there are no devices */
     bool caught[SIGNALS];
 };
 
-/* The platform whose launches a signal stops, and the signal that arrived: file scope, because a
- * signal handler has no arguments of its own. */
-static _Atomic(cl_platform_id) stoppable;
+/* The session of this process, whose launches a signal stops, and the signal that arrived: file scope,
+ * because handlers of signals, forks and failed assertions have no arguments of their own. */
+static _Atomic(struct session *) current;
 static volatile sig_atomic_t arrived;
 
 static f64 seconds(void)
@@ -145,15 +151,14 @@ static FILE *open_new(const char *path)
 }
 
 /* Called with the lock held: a device that launches is not closed. */
-static bool read_progress(struct launch_progress *to)
+static bool read_progress(void *user, struct launch_progress *to)
 {
-    const struct _cl_platform_id *platform = platform_get();
-    for (u32 i = 0; i < platform->device_count; i++) {
-        const struct hd_device *device = platform->devices[i]->device;
-        if (!atomic_load(&platform->devices[i]->launching))
+    const struct session *session = user;
+    for (struct session_device *at = session->devices; at; at = at->next) {
+        if (!atomic_load(&at->launching))
             continue;
-        hd_progress(device, &to->blocks_done, &to->blocks_total, &to->warp_instructions);
-        hd_progress_time(device, &to->cycles, NULL);
+        hd_progress(at->device, &to->blocks_done, &to->blocks_total, &to->warp_instructions);
+        hd_progress_time(at->device, &to->cycles, NULL);
         return true;
     }
     return false;
@@ -162,12 +167,12 @@ static bool read_progress(struct launch_progress *to)
 /* A fork must not copy the lock while the thread that writes progress holds it. */
 static void before_fork(void)
 {
-    pthread_mutex_lock(&platform_get()->session->lock);
+    pthread_mutex_lock(&atomic_load(&current)->lock);
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&platform_get()->session->lock);
+    pthread_mutex_unlock(&atomic_load(&current)->lock);
 }
 
 static void show_progress(struct session *session)
@@ -177,25 +182,29 @@ static void show_progress(struct session *session)
     progress_begin(&session->progress);
 }
 
-struct session *session_open(void)
+struct session *session_open(const char *name)
 {
     struct session *session = checked(calloc(1, sizeof *session));
+    session->name = name;
     const char *folder = environment("HEDDLE_SESSION");
     session->record = -1;
     pthread_mutex_init(&session->lock, NULL);
     read_choice(session);
+    atomic_store(&current, session);
     if (!folder)
         return session;
     session->folder = checked(strdup(folder));
-    session->sums = sums_create(session->folder);
+    session->sums = sums_create(session->folder, name);
     session->progress =
         (struct progress){.folder = environment("HEDDLE_PROGRESS") ? session->folder : NULL,
+                          .name = name,
                           .lock = &session->lock,
-                          .read = read_progress};
+                          .read = read_progress,
+                          .user = session};
     char path[4096];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(path, sizeof path, "%s/%ld.jsonl", folder, (long)getpid());
+    snprintf(path, sizeof path, "%s/%s%ld.jsonl", folder, name, (long)getpid());
     session->record = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     tell(session, json_pack("{s:s, s:I}", "event", "loaded", "at",
                             (json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
@@ -349,7 +358,7 @@ static void set_host(struct session *session, struct hd_device *device)
 }
 
 /* A program that cannot join must not go on: it would run without faults. */
-static void join_campaign(struct session *session, cl_device_id device)
+static void join_campaign(struct session *session, const struct session_device *device)
 {
     struct hd_error error = {0};
     const char *job = environment("HEDDLE_INJECT");
@@ -363,14 +372,20 @@ static void join_campaign(struct session *session, cl_device_id device)
     _exit(EXIT_NOT_JOINED);
 }
 
-void session_device(struct session *session, cl_device_id device)
+void session_device(struct session *session, struct session_device *device)
 {
+    _Atomic(struct session_device *) *last = &session->devices;
+    pthread_mutex_lock(&session->lock);
+    while (atomic_load(last))
+        last = &atomic_load(last)->next;
+    atomic_store(last, device);
+    pthread_mutex_unlock(&session->lock);
     set_host(session, device->device);
     join_campaign(session, device);
     observe(session, device->device);
     hd_set_note(device->device, tell_note, session);
     tell(session,
-         json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->info.name)));
+         json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->machine)));
 }
 
 /* Keeps the source under the compiler's name for it, beside the records, for listings; but not if
@@ -419,11 +434,11 @@ bool session_timed(struct session *session, u64 number, const char *kernel)
 
 static void stop_launch(int number)
 {
-    const struct _cl_platform_id *platform = atomic_load(&stoppable);
+    const struct session *session = atomic_load(&current);
     arrived = number;
-    for (u32 i = 0; platform && i < platform->device_count; i++)
-        if (atomic_load(&platform->devices[i]->launching))
-            hd_interrupt(platform->devices[i]->device);
+    for (struct session_device *at = session->devices; at; at = at->next)
+        if (atomic_load(&at->launching))
+            hd_interrupt(at->device);
 }
 
 static void catch_signals(struct session *session)
@@ -454,28 +469,20 @@ static bool recorded(const struct session *session, u64 number)
            (number >= session->recorded_first && number <= session->recorded_last);
 }
 
-static int index_of(cl_device_id device)
-{
-    const struct _cl_platform_id *platform = platform_get();
-    int index = 0;
-    while (platform->devices[index] != device)
-        index++;
-    return index;
-}
-
 /* Records the names of a device's counters, before its first sum. */
-static void tell_counters(struct session *session, cl_device_id device)
+static void tell_counters(struct session *session, struct session_device *device)
 {
     char *text = hd_counters_json(device->device);
     json_t *names = json_loads(text, 0, NULL);
     device->counters = json_array_size(names);
-    tell(session, json_pack("{s:s, s:i, s:o}", "event", "counters", "device", index_of(device),
+    tell(session, json_pack("{s:s, s:i, s:o}", "event", "counters", "device", (int)device->index,
                             "names", names));
     hd_free(text);
 }
 
 /* The sum for launches of a kernel; NULL: none, launches are recorded individually. */
-static struct launch_sum *sum_of(struct session *session, cl_device_id device, const char *kernel)
+static struct launch_sum *sum_of(struct session *session, struct session_device *device,
+                                 const char *kernel)
 {
     struct launch_sum *sum = sums_find(session->sums, device, kernel);
     u64 offset;
@@ -485,13 +492,14 @@ static struct launch_sum *sum_of(struct session *session, cl_device_id device, c
         tell_counters(session, device);
     sum = sums_add(session->sums, device, kernel, device->counters, &offset);
     if (sum)
-        tell(session, json_pack("{s:s, s:i, s:o, s:I}", "event", "sum", "device", index_of(device),
-                                "kernel", text_json(kernel), "offset", (json_int_t)offset));
+        tell(session,
+             json_pack("{s:s, s:i, s:o, s:I}", "event", "sum", "device", (int)device->index,
+                       "kernel", text_json(kernel), "offset", (json_int_t)offset));
     return sum;
 }
 
-void session_started(struct session *session, cl_device_id device, u64 number, const char *kernel,
-                     u64 blocks)
+void session_started(struct session *session, struct session_device *device, u64 number,
+                     const char *kernel, u64 blocks)
 {
     if (session->record < 0)
         return;
@@ -505,28 +513,29 @@ void session_started(struct session *session, cl_device_id device, u64 number, c
     device->started = seconds();
     atomic_store(&device->launching, true);
     show_progress(session);
-    atomic_store(&stoppable, platform_get());
     if (session->launching++ == 0)
         catch_signals(session); /* S2 */
     pthread_mutex_unlock(&session->lock);
 }
 
+static bool idle(const struct session_device *device)
+{
+    return !device->busy || !*device->busy;
+}
+
 static void tell_profiles(struct session *session)
 {
-    const struct _cl_platform_id *platform = platform_get();
-    for (u32 i = 0; i < platform->device_count; i++) {
-        char *text = platform->devices[i]->device && !platform->devices[i]->busy
-                         ? hd_profile_json(platform->devices[i]->device)
-                         : NULL;
+    for (struct session_device *at = session->devices; at; at = at->next) {
+        char *text = idle(at) ? hd_profile_json(at->device) : NULL;
         json_t *profile = text ? json_loads(text, 0, NULL) : NULL;
         if (profile)
-            tell(session, json_pack("{s:s, s:i, s:o}", "event", "profile", "device", (int)i,
+            tell(session, json_pack("{s:s, s:i, s:o}", "event", "profile", "device", (int)at->index,
                                     "profile", profile));
         hd_free(text);
     }
 }
 
-static void tell_launch(struct session *session, cl_device_id device, u64 number)
+static void tell_launch(struct session *session, struct session_device *device, u64 number)
 {
     char *text = hd_launch_json(device->device, device->launches), *line;
     if (!text)
@@ -541,7 +550,15 @@ static void tell_launch(struct session *session, cl_device_id device, u64 number
     hd_free(text);
 }
 
-static void add_launch(cl_device_id device, const struct hd_result *result)
+u64 launch_picoseconds(const struct hd_machine_info *info, const struct hd_result *result)
+{
+    if (result->picoseconds)
+        return result->picoseconds;
+    u64 cycles = (result->warp_instructions + info->cores - 1) / info->cores;
+    return (u64)((f64)cycles * 1e6 / info->core_mhz);
+}
+
+static void add_launch(struct session_device *device, const struct hd_result *result)
 {
     struct launch_sum *sum = device->sum;
     hd_launch_add(device->device, device->launches, launch_sum_counts(sum), device->counters);
@@ -550,7 +567,7 @@ static void add_launch(cl_device_id device, const struct hd_result *result)
     sum->launches++;
 }
 
-void session_launched(struct session *session, cl_device_id device, u64 number,
+void session_launched(struct session *session, struct session_device *device, u64 number,
                       const struct hd_result *result)
 {
     if (session->inject && device == session->injected)
@@ -579,20 +596,21 @@ void session_refused(struct session *session, const char *kernel)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_bug(struct session *session, const char *text)
+void session_bug(const char *text)
 {
-    tell(session, json_pack("{s:s, s:s}", "event", "bug", "text", text));
+    struct session *session = atomic_load(&current);
+    if (session)
+        tell(session, json_pack("{s:s, s:s}", "event", "bug", "text", text));
 }
 
 void session_close(struct session *session)
 {
-    const struct _cl_platform_id *platform = platform_get();
     hd_inject_leave(session->inject);
     if (session->record >= 0)
         tell_profiles(session);
-    for (u32 i = 0; i < platform->device_count; i++)
-        if (platform->devices[i]->device && !platform->devices[i]->busy)
-            hd_observe(platform->devices[i]->device, NULL, NULL);
+    for (struct session_device *at = session->devices; at; at = at->next)
+        if (idle(at))
+            hd_observe(at->device, NULL, NULL);
     if (session->trace)
         fclose(session->trace);
     if (session->series)

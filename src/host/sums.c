@@ -6,30 +6,32 @@
  * Each kernel of a device has a row of whole pages. Its space is reserved before it is mapped: a
  * full disk is an error here, not a signal later.
  */
-#include "opencl/sums.h"
+#include "host/sums.h"
 
+#include "base/arena.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 struct kernel_launches {
-    cl_device_id device;
+    const struct session_device *device;
     char *kernel;
     struct launch_sum *sum;
 };
 
 struct sums {
-    const char *folder;
+    const char *folder, *name;
     int file;  /* -1: not created yet */
     off_t end; /* size of the file in bytes */
     VEC(struct kernel_launches) rows;
 };
 
-struct sums *sums_create(const char *folder)
+struct sums *sums_create(const char *folder, const char *name)
 {
     struct sums *sums = checked(calloc(1, sizeof *sums));
     sums->folder = folder;
+    sums->name = name;
     sums->file = -1;
     return sums;
 }
@@ -39,12 +41,13 @@ static bool open_file(struct sums *sums)
     char path[4096];
     if (sums->file >= 0)
         return true;
-    snprintf(path, sizeof path, "%s/%ld.sums", sums->folder, (long)getpid());
+    snprintf(path, sizeof path, "%s/%s%ld.sums", sums->folder, sums->name, (long)getpid());
     sums->file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     return sums->file >= 0;
 }
 
-struct launch_sum *sums_find(const struct sums *sums, cl_device_id device, const char *kernel)
+struct launch_sum *sums_find(const struct sums *sums, const struct session_device *device,
+                             const char *kernel)
 {
     for (u32 i = 0; i < sums->rows.count; i++) {
         const struct kernel_launches *row = &sums->rows.data[i];
@@ -54,8 +57,8 @@ struct launch_sum *sums_find(const struct sums *sums, cl_device_id device, const
     return NULL;
 }
 
-struct launch_sum *sums_add(struct sums *sums, cl_device_id device, const char *kernel,
-                            size_t counters, u64 *offset)
+struct launch_sum *sums_add(struct sums *sums, const struct session_device *device,
+                            const char *kernel, size_t counters, u64 *offset)
 {
     size_t bytes =
         align_up(sizeof(struct launch_sum) + counters * sizeof(u64), (u64)sysconf(_SC_PAGESIZE));

@@ -5,7 +5,7 @@
  * watches. It blocks all signals, so that the program's handlers run where they would without it. It
  * exists only if somebody watches, and lives as long as the process.
  */
-#include "opencl/progress.h"
+#include "host/progress.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static void *write_progress(void *user)
     for (;;) {
         struct launch_progress now = {0};
         pthread_mutex_lock(progress->lock);
-        const bool running = progress->read(&now);
+        const bool running = progress->read(progress->user, &now);
         pthread_mutex_unlock(progress->lock);
         if (running && pwrite(progress->file, &now, sizeof now, 0) != sizeof now)
             return NULL; /* the folder's disk is full: no progress is shown */
@@ -41,7 +41,8 @@ void progress_begin(struct progress *progress)
     if (!progress->folder || progress->process == getpid())
         return;
     progress->process = getpid();
-    snprintf(path, sizeof path, "%s/%ld.progress", progress->folder, (long)progress->process);
+    snprintf(path, sizeof path, "%s/%s%ld.progress", progress->folder, progress->name,
+             (long)progress->process);
     progress->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (progress->file < 0)
         return;
