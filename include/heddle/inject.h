@@ -89,7 +89,8 @@ struct hd_fault {
     uint64_t wrong;          /* the number of wrong words in all outputs, */
     uint64_t first;          /* the first one in that output, */
     double error;            /* and the largest relative error */
-    const char *detail;      /* DUE: the name of the outcome; or "" */
+    const char *detail;      /* DUE: the name of the outcome; gray in a window: "empty" if the entry
+                              * holds nothing, then and at the end; or "" */
     const char *explanation; /* the launch's own, abridged; or "" */
     const char *story;       /* of a vector register: lines about what read it first, how many wrong
                               * results followed, and where they left the registers; or "" */

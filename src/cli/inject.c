@@ -182,9 +182,11 @@ static bool take_options(struct inject_command *inject, const struct command_lin
         return false;
     }
     inject->out = option_value(line, "--out");
-    if (inject->out || plan->only >= 0)
+    inject->stats = option_value(line, "--stats");
+    if (inject->out || inject->stats || plan->only >= 0)
         return true;
-    usage_error(inject->run.command, "no folder given for the results: expected --out DIR");
+    usage_error(inject->run.command,
+                "no place given for the results: expected --out DIR, or --stats FILE");
     return false;
 }
 
@@ -427,9 +429,9 @@ static bool trace_fault(struct inject_command *inject)
     return false;
 }
 
-static int finish(struct inject_command *inject)
+/* Everything that was asked for is written and printed; false: something could not be written. */
+static bool tell_all(struct inject_command *inject, const json_t *summary)
 {
-    json_t *summary = parse_own_json(hd_inject_json(inject->inject));
     bool ok = !inject->out || inject_write(inject, summary);
     if (inject->trace && !inject->stopped)
         ok &= trace_fault(inject);
@@ -437,17 +439,27 @@ static int finish(struct inject_command *inject)
         tell(inject);
     else if (!inject->run.request.quiet)
         inject_print(inject, summary);
-    json_decref(summary);
     if (hd_inject_threaded(inject->inject) && !inject->run.request.quiet)
         complain(inject->run.command, "the program has threads, so each fault ran in a process of "
                                       "its own from the beginning");
-    if (!check_bugs(inject))
-        return EXIT_BUG;
-    if (inject->stopped) {
+    return ok;
+}
+
+static int finish(struct inject_command *inject)
+{
+    json_t *summary = parse_own_json(hd_inject_json(inject->inject));
+    const bool ok = tell_all(inject, summary);
+    int code = ok ? EXIT_DONE : EXIT_USAGE;
+    if (!check_bugs(inject)) {
+        code = EXIT_BUG;
+    } else if (inject->stopped) {
         complain(inject->run.command, "interrupted; the files have the faults that were done");
-        return 128 + inject->stopped;
+        code = 128 + inject->stopped;
+    } else if (inject->stats && !inject_write_stats(inject, summary)) {
+        code = EXIT_USAGE; /* only of a whole, valid campaign: a sweep would take it for one */
     }
-    return ok ? EXIT_DONE : EXIT_USAGE;
+    json_decref(summary);
+    return code;
 }
 
 static int inject_all(struct inject_command *inject, const struct command_line *line)
@@ -570,6 +582,11 @@ static const struct option options[] = {
      OWN, 0},
     {"--out", "DIR", "The folder for faults.csv, summary.json and report.html.", OWN,
      COMPLETE_FILE},
+    {"--stats", "FILE",
+     "Write the counts and shares of outcomes as statistics (JSON), as 'heddle sweep' reads them; "
+     "- is "
+     "standard output.",
+     OWN, COMPLETE_FILE},
     LAUNCH_OPTIONS,
     PROGRAM_OPTIONS,
     MACHINE_OPTIONS,

@@ -46,7 +46,7 @@ static void print_csv(FILE *to, const struct inject_command *inject)
 
 /* ---- summary.json ---- */
 
-static void print_summary_json(FILE *to, const struct inject_command *inject, const json_t *summary)
+static json_t *document_of(const struct inject_command *inject, const json_t *summary)
 {
     json_t *document = json_object();
     json_object_set_new(document, "schema", json_integer(1));
@@ -54,6 +54,49 @@ static void print_summary_json(FILE *to, const struct inject_command *inject, co
                         manifest_json(inject->run.config, &inject->run.inputs));
     json_object_update(document, (json_t *)(uintptr_t)summary);
     json_object_set_new(document, "config", parse_own_json(hd_config_json(inject->run.config)));
+    return document;
+}
+
+static void print_summary_json(FILE *to, const struct inject_command *inject, const json_t *summary)
+{
+    json_t *document = document_of(inject, summary);
+    print_json(to, document);
+    json_decref(document);
+}
+
+/* ---- --stats ---- */
+
+/* Counts and shares as a total of statistics: those of all structures, and of each by its name. */
+static json_t *totals_of(const json_t *summary)
+{
+    json_t *faults = json_deep_copy(json_object_get(summary, "total"));
+    json_t *structures = json_object(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(summary, "structures"), i, row)
+        json_object_set(structures, json_string_value(json_object_get(row, "structure")), row);
+    json_object_set_new(faults, "structures", structures);
+    return json_pack("{s:o}", "faults", faults);
+}
+
+/* The launches of the run without faults: all have ended as they should. */
+static json_t *launches_of(const json_t *summary)
+{
+    json_t *launches = json_array(), *cycles;
+    size_t i;
+    json_array_foreach(json_object_get(json_object_get(summary, "golden"), "launch_cycles"), i,
+                       cycles)
+        json_array_append_new(launches, json_pack("{s:s, s:O}", "outcome", hd_outcome_name(HD_DONE),
+                                                  "cycles", cycles));
+    return launches;
+}
+
+static void print_stats(FILE *to, const struct inject_command *inject, const json_t *summary)
+{
+    json_t *document = document_of(inject, summary);
+    json_object_del(document, "structures");
+    json_object_del(document, "total");
+    json_object_set_new(document, "launches", launches_of(summary));
+    json_object_set_new(document, "totals", totals_of(summary));
     print_json(to, document);
     json_decref(document);
 }
@@ -148,6 +191,26 @@ static void print_table(FILE *to, const struct inject_command *inject, const jso
     print_csv(to, inject);
 }
 
+/* Writes a file, or complains of an option. */
+static bool write_one(struct inject_command *inject, const char *option, const char *path,
+                      print_fn *print, const json_t *summary)
+{
+    struct output output;
+    struct error error = {0};
+    if (output_open(&output, path, &error)) {
+        print(output.stream, inject, summary);
+        if (output_commit(&output, &error))
+            return true;
+    }
+    complain(inject->run.command, "%s: %s: %s", option, error.place, error.message);
+    return false;
+}
+
+bool inject_write_stats(struct inject_command *inject, const json_t *summary)
+{
+    return write_one(inject, "--stats", inject->stats, print_stats, summary);
+}
+
 bool inject_write(struct inject_command *inject, const json_t *summary)
 {
     static const struct {
@@ -156,20 +219,12 @@ bool inject_write(struct inject_command *inject, const json_t *summary)
     } files[] = {{"faults.csv", print_table},
                  {"summary.json", print_summary_json},
                  {"report.html", print_page}};
-    for (u32 i = 0; i < ARRAY_LEN(files); i++) {
-        struct output output;
-        struct error error = {0};
-        const char *path =
-            arena_printf(inject->run.request.arena, "%s/%s", inject->out, files[i].name);
-        if (output_open(&output, path, &error)) {
-            files[i].print(output.stream, inject, summary);
-            if (output_commit(&output, &error))
-                continue;
-        }
-        complain(inject->run.command, "--out: %s: %s", error.place, error.message);
-        return false;
-    }
-    return true;
+    bool ok = true;
+    for (u32 i = 0; i < ARRAY_LEN(files) && ok; i++)
+        ok = write_one(inject, "--out",
+                       arena_printf(inject->run.request.arena, "%s/%s", inject->out, files[i].name),
+                       files[i].print, summary);
+    return ok;
 }
 
 void inject_print(const struct inject_command *inject, const json_t *summary)

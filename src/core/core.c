@@ -84,6 +84,7 @@ void core_destroy(struct core *core)
     memory_view_destroy(core->view);
     register_file_destroy(core->registers);
     free(core->inflight.rows);
+    reform_end(core);
     free(core->issue.pending);
     arena_destroy(core->arena);
 }
@@ -119,6 +120,7 @@ void core_begin(struct core *core, struct exec *exec, struct inst_time *times,
             .at = NO_INST,
         };
     live_begin(core);
+    reform_begin(core);
     core->pipeline->begin(core);
     hooks_launch(core, true);
 }
@@ -150,6 +152,7 @@ void core_end(struct core *core)
     core->mechanism_work = 0;
     free(core->issue.pending);
     free(core->inflight.rows);
+    reform_end(core);
     core->issue.pending = NULL;
     core->inflight.rows = NULL;
     if (core->stopped || core->present || core->inflight.count)
@@ -268,7 +271,8 @@ static void release_lanes(struct core *core, const struct resident *block)
 {
     for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1)
         if (core->slots[first_bit(set)].at != NO_INST ||
-            core->slots[first_bit(set)].warp->state != WARP_WAITING)
+            core->slots[first_bit(set)].warp->state != WARP_WAITING ||
+            core->slots[first_bit(set)].warp->reformed)
             return;
     for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1) {
         struct warp *warp = core->slots[first_bit(set)].warp;
@@ -277,34 +281,36 @@ static void release_lanes(struct core *core, const struct resident *block)
     }
 }
 
+void slot_continue(struct core *core, u32 s)
+{
+    struct slot *slot = &core->slots[s];
+    slot_wake(core, s); /* what it waits for may have changed */
+    if (slot->warp->state == WARP_DONE) {
+        end_slot(core, s);
+        return;
+    }
+    if (slot->warp->state != WARP_READY)
+        return;
+    slot->at = warp_next(slot->warp);
+    if (slot->at == NO_INST) {
+        if (slot->warp->state == WARP_DONE)
+            end_slot(core, s);
+        return;
+    }
+    if (slot->at != (slot->buffered ? slot->buffer[0] : slot->fetch_at))
+        core->issue.redirected |= bit(s);
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
 void block_update(struct core *core, u32 s)
 {
     const struct resident *block = &core->blocks[core->slots[s].block];
     if (core->slots[s].at == NO_INST)
         release_lanes(core, block);
-    for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1) {
-        u32 other = first_bit(set);
-        struct slot *slot = &core->slots[other];
-        if (slot->at != NO_INST)
-            continue;
-        slot_wake(core, other); /* what it waits for may have changed */
-        if (slot->warp->state == WARP_DONE) {
-            end_slot(core, other);
-            continue;
-        }
-        if (slot->warp->state != WARP_READY)
-            continue;
-        slot->at = warp_next(slot->warp);
-        if (slot->at == NO_INST) {
-            if (slot->warp->state == WARP_DONE)
-                end_slot(core, other);
-            continue;
-        }
-        if (slot->at != (slot->buffered ? slot->buffer[0] : slot->fetch_at))
-            core->issue.redirected |= bit(other);
-        slot_update(core, other);
-        fetch_want(core, other);
-    }
+    for (u64 set = block->slots & core->present & ~core->ended; set; set &= set - 1)
+        if (core->slots[first_bit(set)].at == NO_INST)
+            slot_continue(core, first_bit(set));
 }
 
 bool core_has_room(const struct core *core)

@@ -211,6 +211,7 @@ struct mechanism {
     bool forgets;     /* the rest of the state is zeroed when a launch begins */
     bool chip;        /* it reads the chip (core_chip): a device without one is refused, */
     bool may_chip;    /* or does without */
+    bool reforms;     /* it calls core_reform */
     bool random;      /* it uses random numbers (mechanism_random): results depend on the seed */
     bool one_thread;  /* within a window it accesses data of more than one owner: launches use one
                       * thread */
@@ -313,7 +314,8 @@ struct mechanism {
     void (*retired)(void *state, struct core *core, struct inflight *inflight);
 
     /* ---- control ---- */
-    /* A branch, barrier or exit has taken effect. */
+    /* A branch, barrier or exit has taken effect, or the last lane of a re-formed warp has left it
+     * (core_reform). */
     void (*control)(void *state, struct core *core, u32 slot, u32 inst);
 
     /* Nothing makes progress on the core, or on any core. True: the mechanism has released

@@ -367,6 +367,38 @@ static inline bool warp_holds(const struct warp *warp, u32 reg, const u32 *value
  * `written`, to the lanes written: lane_reads, lane_ops, lane_writes. */
 void inflight_count_work(struct core *core, const struct inflight *inflight, bool written);
 
+/* ---- re-formed warps ----
+ *
+ * For mechanisms that set `reforms`, on code without explicit EXEC. A slot may execute threads of
+ * several warps of its block: lane i then runs the thread of lane i of the warp in slot homes[i].
+ * Registers, predicates, local memory and the numbers of a thread stay with its home
+ * (exec/reformed.h). The mechanism sees to it that every live thread is in one slot at most, that
+ * no thread is forgotten, and that a re-formed warp executes no instruction that reads other lanes.
+ * core_home says where the thread of a slot's lane is at home.
+ */
+
+/* The slot, which is held or waits and has nothing in flight, executes these lanes from `pc` on.
+ * Those that reach `rpc` (NO_INST: none) leave it; when the last one has left or exited, `control` is
+ * called and the slot waits. Without lanes it waits at once. */
+void core_reform(struct core *core, u32 slot, const u8 *homes, lane_set lanes, u32 pc, u32 rpc);
+/* The slot executes its own live threads again, from `pc` on; it ends if there are none. */
+void core_restore(struct core *core, u32 slot, u32 pc);
+static inline bool core_is_reformed(const struct core *core, u32 slot)
+{
+    return core->slots[slot].warp->reformed != NULL;
+}
+/* Whether a re-formed slot waits because all its lanes have left or exited. */
+static inline bool core_is_empty(const struct core *core, u32 slot)
+{
+    return core_is_reformed(core, slot) && !core->slots[slot].warp->order_count;
+}
+/* Where the lanes of a slot continue, by instruction: up to MAX_LANES places. 0: some are in a call
+ * or wait for others, or no lane is left. Lanes that have left at `rpc` are at none. */
+static inline u32 core_lane_places(const struct core *core, u32 slot, struct target *places)
+{
+    return paths_places(core->slots[slot].warp, places);
+}
+
 /* ---- what a core does for a mechanism ---- */
 
 /* Held slots neither issue nor fetch until they are released, at no cost meanwhile. A slot that has

@@ -366,6 +366,14 @@ struct core_cache {
 
 struct live_core; /* live.h */
 
+/* Re-formed warps, if a mechanism forms them (common/reform.c). */
+struct reformed;
+struct reform {
+    struct reformed *warps; /* by slot; NULL: no mechanism does */
+    u32 *frames;
+    u8 homes[CORE_WARPS][MAX_LANES]; /* by slot and lane: the home's slot */
+};
+
 /* Sees the instructions of a core with live state, unless mechanisms fill seams. */
 struct core_watch {
     void *user;
@@ -439,6 +447,7 @@ struct core {
     u8 *awaiting[CLIENTS]; /* by tag: packets of a request that are not answered yet */
 
     struct inflight_pool inflight;
+    struct reform reform;
     struct live_core *live;         /* NULL: config.live is not set */
     const struct core_watch *watch; /* NULL: none */
 };
@@ -617,8 +626,19 @@ static inline void slot_counted(struct core *core, u32 s)
     if (core->issue.buffered & ~core->issue.clear & bit(s) && !core->slots[s].time->plain)
         slot_recheck(core, s);
 }
+/* common/reform.c: at the start and the end of a launch. */
+void reform_begin(struct core *core);
+void reform_end(struct core *core);
+/* The slot in which the thread of a slot's lane has its home: another one only if a mechanism has
+ * re-formed the warp. */
+static inline u32 core_home(const struct core *core, u32 slot, u32 lane)
+{
+    return LIKELY(!core->slots[slot].warp->reformed) ? slot : core->reform.homes[slot][lane];
+}
 /* Warps of the slot's block may be able to continue. */
 void block_update(struct core *core, u32 slot);
+/* The same for one slot, which has no next instruction. */
+void slot_continue(struct core *core, u32 slot);
 void slot_maybe_leave(struct core *core, u32 slot);
 
 #endif

@@ -9,6 +9,7 @@
  *
  * Lanes of a path arrive together and wait; other paths of the warp continue and arrive later.
  */
+#include "exec/reformed.h"
 #include "exec/register_file.h"
 
 enum {
@@ -73,19 +74,29 @@ static void write_result(struct warp *warp, u32 pc, lane_set lanes, const struct
     }
 }
 
+/* The same in the homes of the lanes. */
+static void write_results(struct warp *warp, u32 pc, lane_set lanes, const struct barrier *barrier)
+{
+    lane_set group;
+    for (lane_set left = lanes; left; left &= ~group) {
+        group = warp_same_home(warp, left);
+        write_result(warp_home(warp, first_lane(left)), pc, group, barrier);
+    }
+}
+
 /* Releases all waiting paths; `running` is in the middle of its step. */
 static void complete(struct thread_block *block, u32 number, const struct path *running)
 {
     struct barrier *barrier = &block->barriers[number];
     for (u32 w = 0; w < block->exec->warps; w++) {
         struct warp *warp = &block->warps[w];
-        if (!barrier->arrived[w])
+        if (!barrier->arrived[w] && !warp->reformed)
             continue;
         for (u32 i = 0; i < warp->order_count; i++) {
             struct path *path = &warp->paths[warp->order[i]];
             if (path->state != PATH_BARRIER || path->barrier != number)
                 continue;
-            write_result(warp, path->pc, path->mask, barrier);
+            write_results(warp, path->pc, path->mask, barrier);
             if (path == running)
                 path->state = PATH_READY;
             else
@@ -128,11 +139,18 @@ static void arrive(struct warp *warp, u32 pc, lane_set lanes, struct barrier *ba
         barrier->threads = operand_value(warp, pc, 1, first_lane(lanes), 0);
         barrier->again = barrier->ones = barrier->zeros = 0;
     }
-    lane_set before = barrier->arrived[warp->index];
-    if (before & lanes)
-        barrier->again += count_lanes(before & lanes);
-    barrier->arrived[warp->index] = before | lanes;
+    lane_set group;
+    for (lane_set left = lanes; left; left &= ~group) {
+        lane_set *arrived = &barrier->arrived[warp_home(warp, first_lane(left))->index];
+        group = warp_same_home(warp, left);
+        if (*arrived & group)
+            barrier->again += count_lanes(*arrived & group);
+        *arrived |= group;
+    }
     count_predicates(warp, pc, lanes, barrier);
+    if (UNLIKELY(warp->reformed !=
+                 NULL)) /* a result goes to the rows of homes, of which it is one */
+        reformed_unstage(warp);
 }
 
 /* Whether a barrier completes at once without any effect: the block has no other lanes, none has

@@ -191,6 +191,7 @@ static void start_warp(struct warp *warp)
     u32 lanes = MIN(exec->threads - first, exec->image->warp_size);
     warp->registers = NULL;
     warp->map = NULL;
+    warp->reformed = NULL;
     warp->state = WARP_READY;
     warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
     warp->live = warp->members;
@@ -199,7 +200,7 @@ static void start_warp(struct warp *warp)
     warp->memory_view = NULL;
     warp->active = 0;
     warp->view = NULL;
-    paths_reset(warp, warp->live, exec->kernel->first);
+    paths_reset(warp, warp->live, exec->kernel->first, NO_INST);
     if (!exec->image->program->traits.explicit_exec)
         return;
     wave_start(warp);

@@ -12,6 +12,7 @@
 #include "base/hot.h"
 #include "exec/dyninst_execute.h"
 #include "exec/dyninst_parts.h"
+#include "exec/reformed.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
 
@@ -319,7 +320,7 @@ static void issue_rest(struct dyninst *f)
         warp_path(warp)->pc = f->inst + 1;
 }
 
-void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
+static inline void issue(struct dyninst *f, struct warp *warp, u32 inst)
 {
     dyninst_begin(f, warp, inst);
     warp->instructions++;
@@ -332,6 +333,18 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
     place_results(f, read_sources(f));
     f->work = WORK_LANES;
     warp_path(warp)->pc = inst + 1;
+}
+
+void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
+{
+    if (LIKELY(!warp->reformed)) {
+        issue(f, warp, inst);
+        return;
+    }
+    reformed_stage(warp, &warp->view->insts[inst]);
+    issue(f, warp, inst);
+    reformed_unstage(warp);
+    reformed_issued(f);
 }
 
 /* For an access with evenly spaced lanes: no source but the data of a store is needed, and a load
@@ -661,6 +674,10 @@ static void commit_homes(struct dyninst *f, unsigned k)
 /* With explicit EXEC a mask is written as a whole. `writes` applies to rows only. */
 static void commit_mask(struct dyninst *f, unsigned k)
 {
+    if (UNLIKELY(f->homes != NULL)) {
+        reformed_commit_mask(f, k);
+        return;
+    }
     const struct image *image = f->warp->exec->image;
     u32 *to = dyninst_target(f, f->warp, k);
     for (u32 c = 0; c < image->chunks; c++) {

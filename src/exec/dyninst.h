@@ -19,8 +19,9 @@
  *  F3  Exceptions to F1, which take effect at issue: control flow (the path tree, EXEC stack ops),
  *      block barriers, system calls, and lanes of *other* paths that a .sync op releases.
  *  F4  A dynamic instruction with homes reads each lane from, and writes it to, that lane's home
- *      warp: same instruction, same lane number. Only ops with OPF_LANE and no mask or scalar
- *      results, and memory accesses, may have homes.
+ *      warp: same instruction, same lane number. If dyninst_issue_homes has issued it, only ops with
+ *      OPF_LANE and no mask or scalar results, and memory accesses, may have homes. Instructions of
+ *      re-formed warps always have them (reformed.h).
  *  F5  Global stores go to the core's memory_view if it has one, so that other cores see them after
  *      memory_view_publish; its own loads see them at once.
  *  F6  dyninst_issue and dyninst_issue_homes read registers through the warp's register view if it

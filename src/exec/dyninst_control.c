@@ -4,6 +4,7 @@
  * record, and the registers are restored.
  */
 #include "exec/dyninst_parts.h"
+#include "exec/reformed.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
 
@@ -241,10 +242,31 @@ void dyninst_whole(struct dyninst *f)
 /* ---- the rest ---- */
 
 /* The steps below write to the record directly. */
+static void read_special_of_homes(const struct dyninst *f, struct step *step)
+{
+    lane_set group;
+    for (lane_set left = f->lanes; left; left &= ~group) {
+        struct warp *home = warp_home(f->warp, first_lane(left));
+        group = warp_same_home(f->warp, left);
+        dyninst_step(f, home, step);
+        for (u32 c = 0; c < home->exec->image->chunks; c++) {
+            struct chunk *chunk = &home->chunks[c];
+            const u32 mask = lanes_of_chunk(group, c);
+            chunk_narrow(chunk, mask);
+            special_step(home, f->inst, step, chunk, mask);
+            chunk_widen(chunk);
+        }
+    }
+}
+
 static void read_special(struct dyninst *f)
 {
     struct step step = *f->step;
     memset(f->src, 0, sizeof f->src); /* there are none */
+    if (UNLIKELY(f->warp->reformed != NULL)) {
+        read_special_of_homes(f, &step);
+        return;
+    }
     dyninst_step(f, f->warp, &step);
     for (u32 c = 0; c < f->warp->exec->image->chunks; c++) {
         special_step(f->warp, f->inst, &step, &f->warp->chunks[c], LANES_FULL);

@@ -1,7 +1,7 @@
 /*
  * Explanations of faults: what went wrong, where in the program, in which thread, and what is near.
  */
-#include "exec/warp.h"
+#include "exec/reformed.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -108,6 +108,7 @@ static void say_thread(struct exec *exec, const struct warp *warp, u32 pc, u32 l
 void fault_at(struct warp *warp, u32 pc, u32 lane, enum outcome outcome, const char *format, ...)
 {
     struct fault *fault = &warp->exec->fault;
+    warp = warp_home(warp, lane);
     begin(warp->exec, outcome, pc);
     va_list list;
     va_start(list, format);

@@ -17,22 +17,28 @@
  *
  * The invariants are W1 to W4 of warp.h.
  */
-#include "exec/warp.h"
+#include "exec/reformed.h"
 
 #include <stdlib.h>
 
-void paths_reset(struct warp *warp, lane_set mask, u32 pc)
+void paths_clear(struct warp *warp)
 {
     warp->path_used = warp->path_live = 0;
     warp->path_free = NO_PATH;
     warp->order_count = 0;
+    warp->current = NO_PATH;
+}
+
+void paths_reset(struct warp *warp, lane_set mask, u32 pc, u32 rpc)
+{
+    paths_clear(warp);
     if (!warp->paths) {
         warp->path_capacity = 16;
         warp->paths = malloc(warp->path_capacity * sizeof *warp->paths);
         if (!warp->paths)
             host_memory_exhausted();
     }
-    warp->paths[0] = (struct path){.mask = mask, .pc = pc, .rpc = NO_INST, .parent = NO_PATH};
+    warp->paths[0] = (struct path){.mask = mask, .pc = pc, .rpc = rpc, .parent = NO_PATH};
     warp->path_used = warp->path_live = 1;
     warp->order[warp->order_count++] = 0;
     warp->current = 0;
@@ -229,7 +235,10 @@ void paths_exit(struct warp *warp, lane_set lanes)
 {
     for (u32 i = warp->current; i != NO_PATH; i = warp->paths[i].parent)
         warp->paths[i].mask &= ~lanes;
-    warp->live &= ~lanes;
+    if (UNLIKELY(warp->reformed != NULL))
+        reformed_exit(warp, lanes);
+    else
+        warp->live &= ~lanes;
     after_leaving(warp);
     cross_retry(warp);
     if (warp->block->barriers_used)
@@ -317,6 +326,32 @@ static lane_set arrived_lanes(const struct warp *warp, u32 node)
             if (n != node && warp->paths[n].parent == node)
                 lanes &= ~warp->paths[n].mask;
     return lanes;
+}
+
+static u32 add_place(struct target *places, u32 count, lane_set lanes, u32 pc)
+{
+    for (u32 i = 0; i < count; i++)
+        if (places[i].pc == pc) {
+            places[i].mask |= lanes;
+            return count;
+        }
+    if (lanes)
+        places[count++] = (struct target){lanes, pc};
+    return count;
+}
+
+u32 paths_places(const struct warp *warp, struct target *places)
+{
+    u32 count = 0;
+    for (u32 i = 0; i < warp->order_count; i++)
+        for (u32 n = warp->order[i]; n != NO_PATH; n = warp->paths[n].parent) {
+            const struct path *path = &warp->paths[n];
+            if (path->kind == PATH_CALL || path->state != PATH_READY)
+                return 0;
+            count = add_place(places, count, path->children ? arrived_lanes(warp, n) : path->mask,
+                              path->pc);
+        }
+    return count;
 }
 
 /* Lets the lanes that wait at the nearest reconvergence point continue; false: none wait. */

@@ -5,7 +5,7 @@
  * belongs to the device and outlives a launch, as in CUDA.
  */
 #include "exec/format.h"
-#include "exec/warp.h"
+#include "exec/reformed.h"
 
 #include <stdlib.h>
 
@@ -41,9 +41,10 @@ static u8 *frame_of(struct warp *warp, u32 pc, u32 lane)
     u64 address = (u64)inst->imm + (row ? row[lane % LANES] : 0);
     if (row && inst->src[0].count > 1)
         address += (u64)row[warp->exec->image->warp_size + lane % LANES] << 32;
-    u8 *at = lane_pointer(warp, lane, SPACE_LOCAL, address, bytes);
+    struct warp *home = warp_home(warp, lane);
+    u8 *at = lane_pointer(home, lane, SPACE_LOCAL, address, bytes);
     if (!at)
-        fault_memory(warp, pc, lane, address, bytes, 0);
+        fault_memory(home, pc, lane, address, bytes, 0);
     return at;
 }
 
@@ -141,22 +142,23 @@ bool system_step(struct warp *warp, u32 pc, lane_set lanes)
 {
     for (lane_set set = lanes; set; set &= set - 1) {
         u32 lane = first_lane(set);
+        struct warp *home = warp_home(warp, lane);
         u8 *frame = frame_of(warp, pc, lane);
         if (!frame)
             return false;
         bool ok = true;
         switch (warp_inst(warp, pc)->key) {
         case SYSCALL_VPRINTF:
-            ok = call_printf(warp, pc, lane, frame);
+            ok = call_printf(home, pc, lane, frame);
             break;
         case SYSCALL_ASSERTFAIL:
-            ok = call_assert(warp, pc, lane, frame);
+            ok = call_assert(home, pc, lane, frame);
             break;
         case SYSCALL_MALLOC:
-            call_malloc(warp, frame);
+            call_malloc(home, frame);
             break;
         default:
-            ok = call_free(warp, pc, lane, frame);
+            ok = call_free(home, pc, lane, frame);
         }
         if (!ok)
             return false;

@@ -413,10 +413,14 @@ static COLD void run_path_watched(struct warp *warp, u64 limit)
     run_path(warp, limit, true);
 }
 
-/* No leaf is ready: the warp has ended, waits at a barrier, or releases lanes that wait at a
+/* No leaf is ready: the warp has ended, waits at a barrier or to be formed anew, or releases lanes that wait at a
  * reconvergence point; otherwise it is deadlocked. */
 static void settle(struct warp *warp)
 {
+    if (UNLIKELY(warp->reformed != NULL) && !warp->order_count) {
+        warp->state = WARP_WAITING; /* V4 of reformed.h */
+        return;
+    }
     if (!warp->live) {
         warp->state = WARP_DONE;
         warp->block->done_warps++;

@@ -143,6 +143,7 @@ struct warp {
     struct memory_view *memory_view; /* while an access uses one (dyninst.h); otherwise NULL */
     const struct register_view *registers; /* NULL: all registers are in their rows */
     u32 frame;                             /* of exec->file */
+    struct reformed *reformed;             /* NULL: it executes its own threads (reformed.h) */
 };
 
 struct barrier {
@@ -421,7 +422,12 @@ struct target {
     lane_set mask;
     u32 pc;
 };
-void paths_reset(struct warp *warp, lane_set mask, u32 pc);
+/* One path, of these lanes; or none. */
+void paths_reset(struct warp *warp, lane_set mask, u32 pc, u32 rpc);
+void paths_clear(struct warp *warp);
+/* Where all lanes continue that are at a path: up to MAX_LANES places. 0: none is, or some are in a
+ * call or wait. */
+u32 paths_places(const struct warp *warp, struct target *places);
 bool paths_select(struct warp *warp);
 bool paths_diverge(struct warp *warp, const struct target *targets, u32 count, u32 reconverge);
 bool paths_call(struct warp *warp, const struct target *targets, u32 count, u32 return_pc);

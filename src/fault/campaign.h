@@ -81,6 +81,7 @@ struct fault_verdict {
     u8 claim;      /* of a program's fault that is audited: what was decided, enum decided, */
     u8 claimed;    /* and the effect */
     bool same_end; /* of a program: the state at the end of the last launch is right */
+    bool empty;    /* followed in a window: what was struck held nothing, and still does */
     _Atomic(u8) returned; /* the process has returned into its program, and parted from others */
     u32 launches;         /* of a program, so far */
     u32 parked; /* of a program: words that are wrong until the end of the launch; 0: it goes on */

@@ -142,6 +142,17 @@ static bool is_decided(const struct follow *follow)
     return follow->claim.decided != DECIDED_NOT;
 }
 
+/* An entry that holds nothing keeps what strikes it until it is filled, as flip-flops do that are not
+ * enabled. Stuck bits begin when their entry is filled: so this moment is noticed. */
+static void watch_empty(struct hd_inject *inject)
+{
+    struct follow *follow = &inject->follow;
+    follow->verdict.empty = true;
+    for (u32 i = 0; i < follow->strike_count; i++)
+        follow->strikes[i].hold = inject->plan.window;
+    timing_strike(inject->device->timing, follow->strikes, follow->strike_count);
+}
+
 /* Whether all bits have been flipped; decides if nothing reads them. */
 static bool has_struck(struct hd_inject *inject)
 {
@@ -156,6 +167,8 @@ static bool has_struck(struct hd_inject *inject)
     follow->struck = true;
     if (acts && inject->shadow_ends[follow->id].fate == SHADOW_VANISHED)
         decide(inject, HD_EFFECT_MASKED, DECIDED_VANISHED);
+    if (inject->plan.window && !acts && !held)
+        watch_empty(inject);
     if (!acts && !inject->plan.window)
         decide(inject, HD_EFFECT_MASKED, held ? DECIDED_DEAD : DECIDED_UNUSED);
     return true;
@@ -261,6 +274,12 @@ u64 follow_memory(const struct live_moment *moment)
     return hash;
 }
 
+/* Whether an entry that was empty has been filled. */
+static bool is_filled(const struct follow *follow)
+{
+    return follow->verdict.empty && acts_so_far(follow);
+}
+
 /* The window has ended, or the launch in it. */
 static _Noreturn void end_window(struct hd_inject *inject, const struct live_moment *moment)
 {
@@ -279,9 +298,9 @@ void follow_resolve(struct hd_inject *inject, u64 from, u64 to)
         if (verdict->decided != DECIDED_WINDOW)
             continue;
         verdict->crashed |= !golden->looked;
-        verdict->effect = verdict->memory != golden->memory ? HD_EFFECT_SDC
-                          : verdict->full != golden->full   ? HD_EFFECT_GRAY
-                                                            : HD_EFFECT_MASKED;
+        verdict->effect = verdict->memory != golden->memory                 ? HD_EFFECT_SDC
+                          : verdict->full != golden->full || verdict->empty ? HD_EFFECT_GRAY
+                                                                            : HD_EFFECT_MASKED;
     }
 }
 
@@ -292,6 +311,8 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
     const bool known = inject->launch < ledger->launch_count;
     const struct golden_sample *end = known ? &ledger->ends[inject->launch] : NULL;
     const u64 limit = end ? end->cycle : ledger->cycles;
+    if (is_filled(follow)) /* with right values: those of a stuck bit are not to be seen any more */
+        conclude(inject, HD_EFFECT_MASKED, DECIDED_DEAD);
     if (inject->plan.window && follow->armed && !moment->run->exec->stopped &&
         (moment->ended || moment->cycle >= inject->faults[follow->id].cycle + inject->plan.window))
         end_window(inject, moment);

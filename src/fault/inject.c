@@ -424,7 +424,7 @@ bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_f
         .wrong = verdict->wrong,
         .first = verdict->first,
         .error = verdict->error,
-        .detail = verdict->detail,
+        .detail = verdict->empty && verdict->effect == HD_EFFECT_GRAY ? "empty" : verdict->detail,
         .explanation = verdict->explanation,
         .story = inject->shadow_ends[index].story,
     };

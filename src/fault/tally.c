@@ -29,7 +29,7 @@ static bool fails(u8 effect)
 /* Faults of a structure by effect. */
 struct effect_counts {
     u64 of[HD_EFFECTS];
-    u64 crashed;
+    u64 crashed, empty; /* empty: gray since an entry that held nothing has stayed so */
 };
 
 static struct effect_counts count_effects(const struct hd_inject *inject, u32 target, bool all)
@@ -41,6 +41,7 @@ static struct effect_counts count_effects(const struct hd_inject *inject, u32 ta
             continue;
         counts.of[verdict->effect]++;
         counts.crashed += verdict->crashed;
+        counts.empty += verdict->empty && verdict->effect == HD_EFFECT_GRAY;
     }
     return counts;
 }
@@ -128,8 +129,17 @@ static json_t *share_json(u64 count, u64 total, bool rates)
     return share;
 }
 
-static void add_counts(json_t *to, const struct effect_counts *counts, bool rates)
+/* A list of faults, or one of them, is no sample: it has counts, but no rates. Nor has a campaign
+ * that was stopped, as it has followed faults of early cycles only. */
+static bool is_sample(const struct hd_inject *inject)
 {
+    return !inject->plan.list && inject->plan.only < 0 && !inject->stopped;
+}
+
+static void add_counts(const struct hd_inject *inject, json_t *to,
+                       const struct effect_counts *counts)
+{
+    const bool rates = is_sample(inject);
     json_t *effects = json_object();
     u64 total = 0, failures = 0;
     for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++)
@@ -141,13 +151,8 @@ static void add_counts(json_t *to, const struct effect_counts *counts, bool rate
     json_object_set_new(to, "faults", json_integer((json_int_t)total));
     json_object_set_new(to, "outcomes", effects);
     json_object_set_new(to, "failures", share_json(failures, total, rates));
-}
-
-/* A list of faults, or one of them, is no sample: it has counts, but no rates. Nor has a campaign
- * that was stopped, as it has followed faults of early cycles only. */
-static bool is_sample(const struct hd_inject *inject)
-{
-    return !inject->plan.list && inject->plan.only < 0 && !inject->stopped;
+    if (inject->plan.window)
+        json_object_set_new(to, "empty", json_integer((json_int_t)counts->empty));
 }
 
 static json_t *structures_json(const struct hd_inject *inject)
@@ -163,7 +168,7 @@ static json_t *structures_json(const struct hd_inject *inject)
         json_object_set_new(row, "live_bits", json_integer((json_int_t)target->live));
         json_object_set_new(row, "counted_bits", json_integer((json_int_t)target->counted));
         if (target->live)
-            add_counts(row, &counts, is_sample(inject));
+            add_counts(inject, row, &counts);
         json_array_append_new(rows, row);
     }
     return rows;
@@ -218,7 +223,7 @@ char *hd_inject_json(const struct hd_inject *inject)
         counted += inject->targets.data[i].counted;
     json_object_set_new(total, "live_bits", json_integer((json_int_t)inject->live_bits));
     json_object_set_new(total, "counted_bits", json_integer((json_int_t)counted));
-    add_counts(total, &counts, is_sample(inject));
+    add_counts(inject, total, &counts);
     for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS && inject->strata; e++)
         weigh(inject, json_object_get(json_object_get(total, "outcomes"), hd_effect_name(e)),
               1u << e);

@@ -1,6 +1,7 @@
 /* Kinds of axes: see axis.h. */
 #include "lab/axis.h"
 
+#include "lab/faults.h"
 #include "variation/choice.h"
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static bool read_texts(const struct fields *fields, const struct yaml *node, boo
     return ok;
 }
 
-/* ---- set and seed ---- */
+/* ---- set, inject and seed ---- */
 
 static void set_all(const struct fields *fields, struct axis *axis, const char *key)
 {
@@ -114,19 +115,38 @@ static void set_all(const struct fields *fields, struct axis *axis, const char *
     }
 }
 
+/* The name under `kind` and its values: {set: l1d.sets, values: [8, 16]} */
+static bool read_named_values(const struct fields *fields, const struct yaml *map, const char *kind,
+                              struct axis *axis, const char **key)
+{
+    const struct yaml *values = yaml_get(map, "values");
+    if (!fields_text(fields, map, kind, true, key))
+        return false;
+    if (!values)
+        return fields_error(fields, map, "'values' is missing here: the values of %s", *key);
+    if (!read_texts(fields, values, true, axis))
+        return false;
+    axis->name = axis->name ? axis->name : *key;
+    set_all(fields, axis, *key);
+    return true;
+}
+
 static bool read_set(const struct fields *fields, const struct lab_files *files,
                      const struct yaml *node, struct axis *axis)
 {
-    const struct yaml *map = node, *values = yaml_get(map, "values");
     const char *key = NULL;
-    if (!fields_text(fields, map, "set", true, &key))
+    return read_named_values(fields, node, "set", axis, &key);
+}
+
+static bool read_inject(const struct fields *fields, const struct lab_files *files,
+                        const struct yaml *node, struct axis *axis)
+{
+    const char *key = NULL;
+    if (!read_named_values(fields, node, "inject", axis, &key))
         return false;
-    if (!values)
-        return fields_error(fields, map, "'values' is missing here: the values of %s", key);
-    if (!read_texts(fields, values, true, axis))
-        return false;
-    axis->name = axis->name ? axis->name : key;
-    set_all(fields, axis, key);
+    for (u32 i = 0; i < axis->count; i++)
+        if (!faults_check(fields, yaml_get(node, "inject"), key, axis->values[i].label))
+            return false;
     return true;
 }
 
@@ -142,6 +162,11 @@ static bool read_seed(const struct fields *fields, const struct lab_files *files
 static void apply_settings(const struct axis_value *value, struct recipe *recipe)
 {
     recipe->settings[recipe->settings_count++] = &value->settings;
+}
+
+static void apply_faults(const struct axis_value *value, struct recipe *recipe)
+{
+    recipe->faults[recipe->faults_count++] = &value->settings;
 }
 
 /* ---- machine ---- */
@@ -308,6 +333,8 @@ static void apply_configuration(const struct axis_value *value, struct recipe *r
     }
     recipe->mechanisms[recipe->mechanism_count++] = &one->mechanisms;
     recipe->settings[recipe->settings_count++] = &one->settings;
+    if (one->faults.count)
+        recipe->faults[recipe->faults_count++] = &one->faults;
 }
 
 /* ---- programs ---- */
@@ -368,6 +395,7 @@ static const struct axis_kind kinds[] = {
     {"machine", "machine", .chooses_machine = true, .read = read_machine, .apply = apply_machine},
     {"mechanism", "mechanism", .read = read_mechanism, .apply = apply_mechanism},
     {"set", NULL, .read = read_set, .apply = apply_settings},
+    {"inject", NULL, .read = read_inject, .apply = apply_faults},
     {"seed", "seed", .repeats = true, .read = read_seed, .apply = apply_settings},
     {"chip", "chip", .repeats = true, .read = read_chip, .apply = apply_chip},
 };

@@ -10,6 +10,7 @@
  *       - program: [./app 1024]
  *       - kernel: [saxpy.ptx --grid 4 --block 256 --arg zero:4K]
  *       - configuration: {base: {}, more: {set: {gpu.cores: 30}}}
+ *       - {inject: structures, values: [registers, shared]}   # options of `heddle inject`
  *       - seed: 1..5
  *       - chip: chips.db:0..9                      # also a list, and files of maps
  */
@@ -30,7 +31,9 @@ struct recipe {
     u32 mechanism_count;
     const struct settings **settings; /* in the order of the axes; the last one wins */
     u32 settings_count;
-    const char *chip; /* as `heddle run --chip` takes it; NULL: none */
+    const struct settings **faults; /* likewise; of `heddle inject` (faults.h) */
+    u32 faults_count;               /* 0: the program runs without faults */
+    const char *chip;               /* as `heddle run --chip` takes it; NULL: none */
     struct text_place chip_place;
     const struct suite_row *row; /* the program */
 };

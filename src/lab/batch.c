@@ -30,7 +30,7 @@ void batch_write_point(FILE *to, const struct point *point)
     json_object_set_new(line, "key", json_string(point->key));
     json_object_set_new(line, "words", words_json(point->words));
     json_object_set_new(line, "program", words_json(point->program));
-    json_object_set_new(line, "kernel", json_boolean(point->kernel));
+    json_object_set_new(line, "by_heddle", json_boolean(point->by_heddle));
     json_object_set_new(line, "report", json_boolean(point->report));
     json_dumpf(line, to, JSON_COMPACT);
     fputc('\n', to);
@@ -99,7 +99,7 @@ static bool read_task(struct batch_worker *worker)
         const char *key = json_string_value(json_object_get(json, "key"));
         struct point point = {.words = words_of(worker->arena, json_object_get(json, "words")),
                               .program = words_of(worker->arena, json_object_get(json, "program")),
-                              .kernel = json_is_true(json_object_get(json, "kernel")),
+                              .by_heddle = json_is_true(json_object_get(json, "by_heddle")),
                               .report = json_is_true(json_object_get(json, "report"))};
         if (key && strlen(key) == SHA256_TEXT - 1 && point.words[0]) {
             memcpy(point.key, key, sizeof point.key);

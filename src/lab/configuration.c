@@ -2,6 +2,7 @@
 #include "lab/configuration.h"
 
 #include "base/text.h"
+#include "lab/faults.h"
 #include "variation/choice.h"
 
 bool settings_read(const struct fields *fields, const struct yaml *node, struct settings *settings)
@@ -133,7 +134,7 @@ const char *chip_path(const struct fields *fields, const char *chip)
 bool configuration_read(const struct fields *fields, const struct yaml *node,
                         struct configuration *configuration)
 {
-    static const char *const keys[] = {"machine", "chip", "mechanisms", "set", NULL};
+    static const char *const keys[] = {"machine", "chip", "mechanisms", "set", "inject", NULL};
     *configuration = (struct configuration){.name = arena_strdup(fields->arena, node->key),
                                             .place = fields_key_place(fields, node)};
     if (!fields_name(fields, node, configuration->name, false))
@@ -141,6 +142,7 @@ bool configuration_read(const struct fields *fields, const struct yaml *node,
     if (node->kind == YAML_SCALAR && !node->text[0]) /* base: */
         return true;
     const struct yaml *mechanisms = yaml_get(node, "mechanisms"), *set = yaml_get(node, "set");
+    const struct yaml *inject = yaml_get(node, "inject");
     if (!fields_map(fields, node, "a configuration", keys) ||
         !fields_text(fields, node, "machine", false, &configuration->machine))
         return false;
@@ -149,5 +151,6 @@ bool configuration_read(const struct fields *fields, const struct yaml *node,
     configuration->machine = machine_path(fields, configuration->machine);
     configuration->chip = chip_path(fields, configuration->chip);
     return (!mechanisms || mechanisms_read(fields, mechanisms, &configuration->mechanisms)) &&
-           (!set || settings_read(fields, set, &configuration->settings));
+           (!set || settings_read(fields, set, &configuration->settings)) &&
+           (!inject || faults_read(fields, inject, &configuration->faults));
 }

@@ -3,6 +3,7 @@
  *
  *     base: {}
  *     intra: {mechanisms: {uniform: {mode: intra}}, set: {key: value}, machine: name, chip: chips.db:0}
+ *     faulty: {inject: {faults: 200}}
  */
 #ifndef LAB_CONFIGURATION_H
 #define LAB_CONFIGURATION_H
@@ -37,6 +38,7 @@ struct configuration {
     const char *chip;           /* as heddle run --chip takes it; NULL: none */
     struct mechanism_list mechanisms;
     struct settings settings;
+    struct settings faults; /* options of `heddle inject` (faults.h); none: it is not used */
     struct text_place place;
 };
 

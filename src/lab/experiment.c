@@ -1,6 +1,7 @@
 /* Experiment files: see experiment.h. */
 #include "lab/experiment.h"
 
+#include "lab/faults.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -515,6 +516,7 @@ static bool read_machine(const struct fields *fields, const struct yaml *map,
                          struct experiment *experiment)
 {
     const struct yaml *machine = yaml_get(map, "machine"), *set = yaml_get(map, "set");
+    const struct yaml *inject = yaml_get(map, "inject");
     if (machine)
         experiment->machine_place = fields_place(fields, machine);
     if (!fields_text(fields, map, "machine", false, &experiment->machine))
@@ -523,16 +525,17 @@ static bool read_machine(const struct fields *fields, const struct yaml *map,
         return false;
     experiment->machine = machine_path(fields, experiment->machine);
     experiment->chip = chip_path(fields, experiment->chip);
-    return !set || settings_read(fields, set, &experiment->settings);
+    return (!set || settings_read(fields, set, &experiment->settings)) &&
+           (!inject || faults_read(fields, inject, &experiment->faults));
 }
 
 static bool read_experiment(const struct fields *fields, const struct lab_files *files,
                             const struct yaml *map, bool beside, struct experiment *experiment)
 {
     static const char *const keys[] = {
-        "experiment", "sweep", "title",     "source",  "suite",   "workloads", "groups",
-        "machine",    "chip",  "set",       "axes",    "exclude", "baseline",  "configurations",
-        "columns",    "means", "orderings", "remarks", "folder",  NULL};
+        "experiment",     "sweep",   "title", "source",    "suite",   "workloads", "groups",
+        "machine",        "chip",    "set",   "inject",    "axes",    "exclude",   "baseline",
+        "configurations", "columns", "means", "orderings", "remarks", "folder",    NULL};
     const struct yaml *source = yaml_get(map, "source"), *orderings = yaml_get(map, "orderings");
     const struct yaml *remarks = yaml_get(map, "remarks"), *means = yaml_get(map, "means");
     const struct yaml *configurations = yaml_get(map, "configurations");

@@ -6,6 +6,7 @@
  *     machine: gtx480                    # unless an axis or a configuration chooses it
  *     chip: chips.db:0                   # likewise; none by default
  *     set: {gpu.cores: 30}
+ *     inject: {faults: 200}              # points are campaigns of faults: faults.h
  *     axes: [{set: l1d.sets, values: [8, 16]}, {workload: [bfs, hotspot]}]
  *     exclude: [{l1d.sets: 8, workload: bfs}]
  *     baseline: {l1d.sets: 8}
@@ -96,6 +97,7 @@ struct experiment {
     struct text_place machine_place;
     const char *chip; /* of all runs, unless an axis or a configuration chooses another; or NULL */
     struct settings settings; /* of all runs */
+    struct settings faults;   /* likewise: options of `heddle inject` */
     struct space space;
     bool tabular; /* an experiment: columns combine configurations, a row for each workload */
     bool has_baseline;

@@ -11,7 +11,8 @@ enum {
     LOG_LIMIT = 1 << 24,
     EXIT_OF_HEDDLE = 125, /* 125 to 127: `heddle run` itself failed, instead of a program */
     EXIT_OF_MISTAKE = 2,  /* of `heddle run` with a kernel file: it could not run it */
-    EXIT_OF_BUG = 4,      /* of the same: an internal error */
+    EXIT_OF_FAULT = 3,    /* of a campaign of faults: the run without them has failed */
+    EXIT_OF_BUG = 4,      /* of both: an internal error */
     EXIT_OF_REMOTE = 255, /* of ssh: the connection failed */
     MESSAGE_BYTES = 300
 };
@@ -37,8 +38,8 @@ const struct outcome_reason *outcome_find(const char *name)
     return NULL;
 }
 
-/* The last line of a log: the program's own, if any, rather than heddle's. */
-static const char *last_line(struct arena *arena, const char *path)
+/* Heddle's first line of a log, or the last line: the program's own, if any, rather than heddle's. */
+static const char *line_of(struct arena *arena, const char *path, bool first)
 {
     struct error error = {0};
     size_t length;
@@ -46,8 +47,11 @@ static const char *last_line(struct arena *arena, const char *path)
     const char *last = "", *own = "";
     for (char *line = text ? strtok_r(text, "\r\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\r\n", &rest)) {
+        const bool is_own = strncmp(line, "heddle", 6) != 0;
         last = line;
-        if (strncmp(line, "heddle", 6) != 0)
+        if (first && !is_own)
+            break;
+        if (is_own && !first)
             own = line;
     }
     const char *copy = shown_text(arena, *own ? own : last, MESSAGE_BYTES);
@@ -60,7 +64,7 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
     int status = process->status;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     const struct launch_summary launches = statistics_launches(arena, process->statistics);
-    const char *last = last_line(arena, process->log);
+    const char *last = line_of(arena, process->log, false);
     if (process->stopped == STOPPED_LATE)
         return (struct outcome){"time-out", "stopped at its time limit"};
     if (process->stopped == STOPPED_LARGE || strstr(last, "out of memory"))
@@ -76,10 +80,12 @@ struct outcome outcome_judge(struct arena *arena, const struct ended_process *pr
             own ? outcome_find(how)->name : "fault",
             arena_printf(arena, "kernel %s: %s", launches.kernel ? launches.kernel : "?", how)};
     }
-    if ((process->kernel || process->report) && code == EXIT_OF_MISTAKE)
+    if (process->by_heddle && code == EXIT_OF_MISTAKE)
         return (struct outcome){"start", last};
-    if ((process->kernel || process->report) && code == EXIT_OF_BUG)
+    if (process->by_heddle && code == EXIT_OF_BUG)
         return (struct outcome){"crash", last};
+    if (process->by_heddle && code == EXIT_OF_FAULT)
+        return (struct outcome){"fault", line_of(arena, process->log, true)};
     if (code >= 128)
         return (struct outcome){"crash", arena_printf(arena, "signal %d: %s", code - 128, last)};
     if (code)

@@ -15,9 +15,9 @@ enum stop_reason {
 struct ended_process {
     int status; /* of waitpid */
     enum stop_reason stopped;
-    bool kernel; /* heddle has run a kernel file: the exit code is its own, not a program's */
-    bool report; /* another command of Heddle: it launches nothing */
-    bool remote; /* started through another host's shell, whose own failure is exit code 255 */
+    bool by_heddle; /* as in struct point: the exit code is not that of a program */
+    bool report;    /* another command of Heddle: it launches nothing */
+    bool remote;    /* started through another host's shell, whose own failure is exit code 255 */
     const char *log;
     const char *statistics; /* as statistics.h keeps them, or NULL */
 };

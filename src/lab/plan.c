@@ -5,6 +5,7 @@
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
 #include "lab/executor.h"
+#include "lab/faults.h"
 #include "lab/resolver.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static bool is_known(const struct statistic_check *check, const char *key, const
         names[i] = json_string_value(json_object_get(json_array_get(check->table, i), "key"));
         found |= !strcmp(names[i], key);
     }
+    found |= faults_has_statistic(key);
     for (u32 i = 0; i < ARRAY_LEN(others); i++)
         found |= strlen(others[i]) == length && !memcmp(others[i], key, length);
     *nearest = nearest_word(key, names, count);
@@ -94,14 +96,26 @@ static bool add_object(json_t *table, const struct chosen_mechanism *use, struct
                            "%s%s%s", own.place, own.place[0] ? ": " : "", own.message);
 }
 
-/* The mechanisms that a value of an axis chooses; NULL: none. */
-static const struct mechanism_list *mechanisms_of(const struct axis *axis, u32 value)
+/* What a value of an axis chooses by itself: mechanisms (NULL: none), and whether faults. */
+static const struct mechanism_list *chosen_by(const struct axis *axis, u32 value, bool *injects)
 {
     const struct mechanism_list *list = NULL;
-    const struct settings *settings;
-    struct recipe recipe = {.mechanisms = &list, .settings = &settings};
+    const struct settings *settings, *faults;
+    struct recipe recipe = {.mechanisms = &list, .settings = &settings, .faults = &faults};
     axis->kind->apply(&axis->values[value], &recipe);
+    *injects = recipe.faults_count;
     return list;
+}
+
+bool plan_injects(const struct experiment *experiment)
+{
+    bool any = experiment->faults.count, injects;
+    for (u32 a = 0; a < experiment->space.axis_count; a++)
+        for (u32 v = 0; v < experiment->space.axes[a].count; v++) {
+            chosen_by(&experiment->space.axes[a], v, &injects);
+            any |= injects;
+        }
+    return any;
 }
 
 json_t *plan_statistics(const struct experiment *experiment, struct error *error)
@@ -113,7 +127,8 @@ json_t *plan_statistics(const struct experiment *experiment, struct error *error
     hd_free(text);
     for (u32 a = 0; a < experiment->space.axis_count; a++)
         for (u32 v = 0; v < experiment->space.axes[a].count; v++) {
-            const struct mechanism_list *list = mechanisms_of(&experiment->space.axes[a], v);
+            bool injects;
+            const struct mechanism_list *list = chosen_by(&experiment->space.axes[a], v, &injects);
             for (u32 i = 0; ok && list && i < list->count; i++) {
                 const char *file = list->list[i].file;
                 u32 k = 0;
@@ -156,8 +171,11 @@ static void make_recipe(const struct experiment *experiment, u64 number, struct 
         .chip = experiment->chip,
         .chip_place = experiment->machine_place,
         .mechanisms = arena_array(arena, const struct mechanism_list *, space->axis_count + 1),
-        .settings = arena_array(arena, const struct settings *, space->axis_count + 1)};
+        .settings = arena_array(arena, const struct settings *, space->axis_count + 1),
+        .faults = arena_array(arena, const struct settings *, space->axis_count + 1)};
     recipe->settings[recipe->settings_count++] = &experiment->settings;
+    if (experiment->faults.count)
+        recipe->faults[recipe->faults_count++] = &experiment->faults;
     for (u32 i = 0; i < space->axis_count; i++) {
         const struct axis *axis = &space->axes[i];
         axis->kind->apply(&axis->values[values[i]], recipe);
@@ -223,7 +241,7 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
         row->report && !strcmp(row->report, "area"); /* its machine is a plain word */
     word_list words = {0}, program = {0};
     *vec_push(&words) = "heddle";
-    *vec_push(&words) = row->report ? row->report : "run";
+    *vec_push(&words) = row->report ? row->report : recipe->faults_count ? "inject" : "run";
     if (row->workload) {
         *vec_push(&words) = "--workload";
         *vec_push(&words) = row->workload;
@@ -243,6 +261,10 @@ static void make_words(const struct plan *plan, const struct recipe *recipe, str
         add_mechanisms(arena, &words, recipe->mechanisms[i]);
     for (u32 i = 0; i < recipe->settings_count; i++)
         add_settings(arena, &words, NULL, recipe->settings[i]);
+    if (recipe->faults_count) {
+        add_words(&words, faults_words(arena, recipe->faults, recipe->faults_count));
+        add_words(&words, (const char *const[]){"--jobs", "1", NULL}); /* points run in parallel */
+    }
     if (!row->report)
         *vec_push(&words) = "--quiet";
     if (row->program)
@@ -296,6 +318,7 @@ static bool make_key(struct plan *plan, const struct recipe *recipe,
                      struct error *error)
 {
     const struct suite_row *row = recipe->row;
+    const char **faults = faults_words(arena, recipe->faults, recipe->faults_count);
     struct sha256 hash;
     sha256_start(&hash);
     add_text(&hash, plan->build);
@@ -309,6 +332,8 @@ static bool make_key(struct plan *plan, const struct recipe *recipe,
         add_text(&hash, *word);
     add_text(&hash, point->configuration);
     add_text(&hash, resolved->chip);
+    for (const char **word = faults; *word; word++)
+        add_text(&hash, *word);
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         for (u32 k = 0; k < recipe->mechanisms[i]->count; k++) {
             const struct chosen_mechanism *use = &recipe->mechanisms[i]->list[k];
@@ -379,7 +404,7 @@ static void describe(const struct plan *plan, const struct recipe *recipe, struc
 {
     const struct suite_row *row = recipe->row;
     *point = (struct point){.machine = recipe->machine,
-                            .kernel = row->kernel,
+                            .by_heddle = row->kernel || row->report || recipe->faults_count,
                             .report = row->report,
                             .workload = row->workload  ? row->workload
                                         : row->program ? row->program
@@ -396,7 +421,7 @@ void plan_command(const struct plan *plan, u64 number, struct arena *arena, stru
     describe(plan, &recipe, arena, point);
 }
 
-/* A report of chips draws its own and runs nothing; one of areas depends on no chip. */
+/* A report of chips draws its own and runs nothing; one of areas depends on no chip; neither has faults. */
 static bool check_report(const struct recipe *recipe, const char *label, struct error *error)
 {
     const bool chips = recipe->row->report && !strcmp(recipe->row->report, "chip");
@@ -404,11 +429,21 @@ static bool check_report(const struct recipe *recipe, const char *label, struct 
     char place[256];
     for (u32 i = 0; i < recipe->mechanism_count; i++)
         mechanisms |= recipe->mechanisms[i]->count > 0;
-    if (!recipe->row->report || (!recipe->chip && !(chips && mechanisms)))
+    if (!recipe->row->report || (!recipe->chip && !(chips && mechanisms) && !recipe->faults_count))
         return true;
     return error_set(error, ERROR_INPUT, place_text(recipe->machine_place, place, sizeof place),
                      "%s: a report '%s' takes no %s", label, recipe->row->report,
-                     recipe->chip ? "chip" : "mechanisms");
+                     recipe->chip           ? "chip"
+                     : recipe->faults_count ? "faults"
+                                            : "mechanisms");
+}
+
+static bool check_faults(const struct recipe *recipe, const char *label, struct error *error)
+{
+    char place[256];
+    return !recipe->faults_count || faults_count_given(recipe->faults, recipe->faults_count) ||
+           error_set(error, ERROR_INPUT, place_text(recipe->machine_place, place, sizeof place),
+                     "%s: how many faults? expected 'faults' or 'interval' under 'inject'", label);
 }
 
 bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point *point,
@@ -423,7 +458,7 @@ bool plan_point(struct plan *plan, u64 number, struct arena *arena, struct point
         return error_set(error, ERROR_INPUT, experiment->given ? experiment->given : "",
                          "no machine is named: expected --machine NAME, or 'machine:' in the plan");
     const char *label = space_label(arena, &experiment->space, number);
-    if (!check_report(&recipe, label, error) ||
+    if (!check_faults(&recipe, label, error) || !check_report(&recipe, label, error) ||
         !resolver_configure(plan->resolver, &recipe, label, &resolved, error))
         return false;
     describe(plan, &recipe, arena, point);

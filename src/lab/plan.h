@@ -31,7 +31,8 @@ struct point {
     const char **words;   /* command line without --stats; NULL-terminated */
     const char **program; /* words after "--" */
     const char *workload, *arguments, *machine, *configuration;
-    bool kernel; /* a kernel file, which Heddle runs itself */
+    bool
+        by_heddle; /* its exit code is Heddle's own: of a kernel file, a report, or a campaign of faults */
     bool report; /* no run: another command of Heddle, whose findings are the statistics */
 };
 
@@ -64,6 +65,8 @@ bool plan_add(struct plan *plan, const struct experiment *experiment, const char
 /* The statistics that columns may use, as hd_stats_table_json has them, and those of mechanisms in
  * shared objects that the plan names. NULL and an error: one cannot be loaded. */
 json_t *plan_statistics(const struct experiment *experiment, struct error *error);
+/* Whether any point is a campaign of faults. */
+bool plan_injects(const struct experiment *experiment);
 /* The experiment of a point; `number` becomes the point's number in its space. */
 const struct planned *plan_part(const struct plan *plan, u64 *number);
 /* Whether a point is to be run: it is not excluded, its workload is selected and exists. */

@@ -25,8 +25,7 @@ enum {
 
 struct process_slot {
     bool used;
-    bool kernel; /* it runs a kernel file, not a program */
-    bool report; /* it is another command of Heddle */
+    bool by_heddle, report; /* as in struct point */
     u64 number;
     pid_t pid;
     f64 started, asked; /* times; asked: of the request to end, or 0 */
@@ -209,7 +208,7 @@ bool processes_start(struct executor *executor, const struct point *point, u64 n
         return error_set(error, ERROR_SYSTEM, "", "cannot start a process: %s", strerror(errno));
     setpgid(pid, pid);
     processes->slots[at] = (struct process_slot){.used = true,
-                                                 .kernel = point->kernel,
+                                                 .by_heddle = point->by_heddle,
                                                  .report = point->report,
                                                  .number = number,
                                                  .pid = pid,
@@ -295,7 +294,7 @@ bool processes_next(struct executor *executor, struct arena *arena, struct ended
                                .seconds = now() - slot->started};
         const struct ended_process process = {.status = status,
                                               .stopped = slot->stopped,
-                                              .kernel = slot->kernel,
+                                              .by_heddle = slot->by_heddle,
                                               .report = slot->report,
                                               .remote = processes->wrapper,
                                               .log = run->log,

@@ -12,12 +12,22 @@ static const char baseline_prefix[] = "baseline.";
 /* Columns of a plan that has none of its own. */
 static const struct {
     const char *name, *formula, *unit;
-    bool of_baseline;
+    enum {
+        OF_RUNS,
+        OF_BASELINE, /* of runs, and if there is a baseline */
+        OF_FAULTS
+    } kind;
 } usual[] = {
-    {"cycles", "timing.cycles", "cycles", false},
-    {"ipc", "timing.ipc_thread", "thread instructions/cycle", false},
-    {"energy", "energy.total_pj / 1000000", "uJ", false},
-    {"speedup", "baseline.timing.cycles / timing.cycles", "", true},
+    {"cycles", "timing.cycles", "cycles", OF_RUNS},
+    {"ipc", "timing.ipc_thread", "thread instructions/cycle", OF_RUNS},
+    {"energy", "energy.total_pj / 1000000", "uJ", OF_RUNS},
+    {"speedup", "baseline.timing.cycles / timing.cycles", "", OF_BASELINE},
+    {"failures", "100 * faults.failures.share", "%", OF_FAULTS},
+    {"low", "100 * faults.failures.low", "%", OF_FAULTS},
+    {"high", "100 * faults.failures.high", "%", OF_FAULTS},
+    {"sdc", "100 * faults.outcomes.sdc.share", "%", OF_FAULTS},
+    {"due", "100 * faults.outcomes.due.share", "%", OF_FAULTS},
+    {"hang", "100 * faults.outcomes.hang.share", "%", OF_FAULTS},
 };
 
 /* "energy, uJ"; a name that ends with its unit, such as "timing.cycles", says it already. */
@@ -63,14 +73,16 @@ static bool choose_columns(struct sheet *sheet, bool all, struct error *error)
     size_t count = MAX(all ? json_array_size(table) : 0, ARRAY_LEN(usual));
     sheet->columns = arena_array(sheet->arena, struct sheet_column,
                                  MAX(count, experiment->column_count) + ARRAY_LEN(usual));
-    bool own = !experiment->tabular && experiment->column_count;
+    const bool own = !experiment->tabular && experiment->column_count;
+    const bool injects = plan_injects(experiment);
     for (u32 i = 0; own && !all && i < experiment->column_count; i++) {
         const struct column *column = &experiment->columns[i];
         const char *unit = column->unit ? column->unit : unit_of(sheet, table, column->text);
         add_column(sheet, column->name, unit, column->text, column->formula);
     }
     for (u32 i = 0; !own && !all && i < ARRAY_LEN(usual); i++)
-        if (!usual[i].of_baseline || experiment->has_baseline)
+        if ((usual[i].kind == OF_FAULTS) == injects &&
+            (usual[i].kind != OF_BASELINE || experiment->has_baseline))
             add_formula(sheet, usual[i].name, usual[i].formula, usual[i].unit);
     for (size_t i = 0; all && i < json_array_size(table); i++) {
         const json_t *row = json_array_get(table, i);

@@ -388,6 +388,33 @@ static void window(void **state)
     close_bed(bed);
 }
 
+/* An entry that holds nothing keeps what strikes it: to the end of the window, or until it is filled. */
+static void empty_entries(void **state)
+{
+    static const struct {
+        const char *effect, *decided, *detail;
+    } fates[] = {{"masked", "dead", ""}, {"gray", "window", "empty"}, {"gray", "window", "empty"}};
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    /* the first collector takes the program's only warp, the last one none; nothing is stored before the end */
+    inject(bed, (struct hd_inject_plan){.list = "structure,entry,bit,cycle\n"
+                                                "collect.operands,0,5,0\n"
+                                                "collect.operands,47,5,0\n"
+                                                "lsu.data,3,5,700\n",
+                                        .only = -1,
+                                        .window = 500});
+    for (u32 i = 0; i < ARRAY_LEN(fates); i++) {
+        assert_true(hd_inject_fault(bed->inject, i, &fault));
+        assert_string_equal(hd_effect_name(fault.effect), fates[i].effect);
+        assert_string_equal(fault.decided, fates[i].decided);
+        assert_string_equal(fault.detail, fates[i].detail);
+    }
+    char *json = hd_inject_json(bed->inject);
+    assert_non_null(strstr(strstr(json, "\"total\""), "\"empty\": 2"));
+    hd_free(json);
+    close_bed(bed);
+}
+
 static f64 number_after(const char *json, const char *first, const char *name)
 {
     const char *at = strstr(json, first);
@@ -798,18 +825,19 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
-        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
-        cmocka_unit_test(stuck),          cmocka_unit_test(strata),
-        cmocka_unit_test(alone),          cmocka_unit_test(window),
-        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
-        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
-        cmocka_unit_test(control),        cmocka_unit_test(launches),
-        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
-        cmocka_unit_test(models),         cmocka_unit_test(pattern),
-        cmocka_unit_test(audits),         cmocka_unit_test(wilson),
-        cmocka_unit_test(interval),       cmocka_unit_test(refused_lists),
-        cmocka_unit_test(refused_plans),  cmocka_unit_test(ends_early),
+        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
+        cmocka_unit_test(read_again),    cmocka_unit_test(followed),
+        cmocka_unit_test(stuck),         cmocka_unit_test(strata),
+        cmocka_unit_test(alone),         cmocka_unit_test(window),
+        cmocka_unit_test(empty_entries), cmocka_unit_test(dead_registers),
+        cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
+        cmocka_unit_test(tags),          cmocka_unit_test(control),
+        cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
+        cmocka_unit_test(evenly),        cmocka_unit_test(models),
+        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
+        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
+        cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

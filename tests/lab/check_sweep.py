@@ -202,6 +202,49 @@ columns:
     assert dry.startswith("zipped: 16 points, 8 excluded\n") and "... and 11 more" in dry
 
 
+def campaigns(parent):
+    """Points that are campaigns of faults: their statistics are those of `heddle inject`, and none is run twice."""
+    folder = folder_of(parent, "campaigns")
+    many = KERNEL.replace("--grid 2 --block 32", "--grid 6 --block 256")
+    plan = f"""
+sweep: struck
+machine: gtx480
+set: {{gpu.cores: 1}}
+inject: {{faults: 30, seed: 9}}
+axes:
+  - {{inject: structures, values: ['^collect[.]registers$', '^fetch[.]pc$']}}
+  - kernel: ["{many}3"]
+"""
+    (folder / "plan.yaml").write_text(plan)
+    run(folder, "plan.yaml")
+    with open(folder / "struck/sweep.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    shares = []
+    for row in rows:
+        words = [HEDDLE, "inject", *(many + "3").split(), "--machine", "gtx480", "--set", "gpu.cores=1", "--faults", "30", "--seed",
+                 "9", "--structures", row["structures"], "--quiet", "--out", "alone"]
+        subprocess.run(words, cwd=folder, env=ENVIRONMENT, check=True, timeout=300)
+        total = json.loads((folder / "alone/summary.json").read_text())["total"]
+        for column, share in [("failures", total["failures"]), ("sdc", total["outcomes"]["sdc"]),
+                              ("due", total["outcomes"]["due"]), ("hang", total["outcomes"]["hang"])]:
+            assert abs(float(row[column]) - 100 * share["share"]) < 1e-6, (row, total)
+        assert float(row["low"]) <= float(row["failures"]) <= float(row["high"])
+        shares.append(total["failures"]["count"])
+    assert len(rows) == 2 and max(shares) > 0, rows
+    assert "2 of 2 runs were stored before" in run(folder, "plan.yaml").stdout
+    (folder / "plan.yaml").write_text(plan.replace("seed: 9", "seed: 10"))
+    assert "0 of 2 runs were stored before" in run(folder, "plan.yaml").stdout
+    (folder / "plan.yaml").write_text(plan.replace("faults: 30, ", ""))
+    assert "how many faults? expected 'faults' or 'interval'" in run(folder, "plan.yaml", code=2).stderr
+    # what the machine does not have is a failure of the point, and the run without faults may fail, too
+    (folder / "plan.yaml").write_text(plan.replace("'^fetch[.]pc$'", "nothing"))
+    run(folder, "plan.yaml", code=1)
+    assert "no storage element matches 'nothing'" in run(folder, "status", "struck", code=1).stdout
+    (folder / "plan.yaml").write_text(plan.replace("zero:4K", "zero:4"))
+    run(folder, "plan.yaml", code=1)
+    assert "the run without faults: out of bounds" in run(folder, "status", "struck", code=1).stdout
+
+
 def failures(parent):
     """Each has its reason and its log; retry runs those that it is asked for."""
     folder = folder_of(parent, "failures")
@@ -517,7 +560,7 @@ def shares_of_host(parent):
         assert said.read_text().split() == [str(expected)] * 2, (wished, at_a_time, said.read_text())
 
 
-CASES = (nothing_twice, same_however, plans, failures, elsewhere, mistakes, full_disk, without_effect, interrupted, left_over,
+CASES = (nothing_twice, same_however, plans, campaigns, failures, elsewhere, mistakes, full_disk, without_effect, interrupted, left_over,
          objects, slurm_status, shares_of_host)
 
 

@@ -108,6 +108,8 @@ PART_OF void step(struct core *core, u32 s, u32 inst, const struct inst_time *ti
         block_update(core, s);
         if (core_hooked(core, SEAM_CONTROL))
             issue_tell_control(core, s, inst);
+    } else if (!plain && UNLIKELY(slot->at == NO_INST) && slot->warp->reformed) {
+        issue_tell_control(core, s, inst); /* it has reached its end */
     }
 }
 

@@ -47,7 +47,8 @@ static void list_local_accesses(struct core *core, struct inflight *inflight)
     for (u32 k = 0; k < pieces; k++) {
         for (u64 set = f->local; set; set &= set - 1) {
             u32 lane = first_bit(set);
-            at[lane] = local_address(core, inflight->slot, lane, address[lane] + 4 * k);
+            at[lane] = local_address(core, core_home(core, inflight->slot, lane), lane,
+                                     address[lane] + 4 * k);
         }
         coalesce(COALESCE_LINE, lsu->list_bytes, at, f->local, each, f->stores, lsu->list,
                  &lsu->count);

@@ -248,7 +248,7 @@ void raw_wave_in(struct warp *warp, const struct si_wave *wave)
     *scalar_word(warp, SCALAR_SCC) = wave->scc;
     *scalar_word(warp, SCALAR_M0) = wave->m0;
     *scalar_word(warp, SCALAR_MODE) = wave->mode;
-    paths_reset(warp, warp->live, program_inst_at(warp->exec->image->program, wave->pc));
+    paths_reset(warp, warp->live, program_inst_at(warp->exec->image->program, wave->pc), NO_INST);
 }
 
 void raw_wave_out(const struct warp *warp, struct si_wave *wave, u32 at)
