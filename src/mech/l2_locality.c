@@ -44,7 +44,7 @@ struct data_chunk {
     u8 sharing;
 };
 
-struct line_use {
+struct line_accesses {
     u32 accesses;
     u32 inst; /* that accessed it first */
 };
@@ -69,8 +69,8 @@ struct l2_locality_device {
     fs began, settled;        /* of the current or last launch */
     u64 before;               /* length of all earlier launches, fs */
     struct line_table lines, chunks;
-    struct line_use *uses;    /* by number of the line, */
-    struct data_chunk *chunk; /* of the chunk */
+    struct line_accesses *uses; /* by number of the line, */
+    struct data_chunk *chunk;   /* of the chunk */
     u64 untracked;
 };
 
