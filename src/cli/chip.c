@@ -49,6 +49,11 @@ static const struct option chip_options[] = {
      "Area of the chip, over which its cores are spread; the default is 261. The less it is, the "
      "larger a part of the chip each register file covers.",
      0, 0},
+    {"--failures", "both|hold|write",
+     "Which failures of cells determine V_min; the default is both. One of them alone shows what "
+     "the "
+     "other contributes.",
+     0, COMPLETE_CHOICE},
     {"--check-bits", NULL,
      "Each entry also has the cells of the check bits of a SEC-DED code over it.", 0, 0},
     {"--fast", "PERCENT", "Share of parts that take one cycle; the default is 70.", 0, 0},
@@ -125,6 +130,22 @@ find_node(const struct command *command, const struct command_line *line, const 
     return NULL;
 }
 
+static const char *const failure_names[] = {
+    [FAILURES_BOTH] = "both", [FAILURES_HOLD] = "hold", [FAILURES_WRITE] = "write"};
+
+static bool read_failures(const struct command *command, const struct command_line *line,
+                          struct variation *variation)
+{
+    const char *text = option_value(line, "--failures");
+    for (u32 i = 0; i < ARRAY_LEN(failure_names); i++)
+        if (!text || !strcmp(text, failure_names[i])) {
+            variation->failures = (enum cell_failures)i;
+            return true;
+        }
+    usage_error(command, "--failures: '%s': expected both, hold or write", text);
+    return false;
+}
+
 static bool read_variation(const struct command *command, const struct command_line *line,
                            const json_t *machine, struct chips_facts *facts)
 {
@@ -144,6 +165,8 @@ static bool read_variation(const struct command *command, const struct command_l
         usage_error(command, "--ratio-of: '%s': expected sigma or variance", of);
         return false;
     }
+    if (!read_failures(command, line, variation))
+        return false;
     variation->of_variance = of && !strcmp(of, "variance");
     if (!real(command, line, "--vth-sigma", 0.01, &variation->vth_sigma) ||
         !real(command, line, "--leff-sigma", 0.01, &variation->leff_sigma) ||
@@ -317,13 +340,14 @@ static json_t *summary_json(const struct chips_facts *facts, const struct chip_n
                                       spread.deviation, "least", spread.least, "most",
                                       spread.most));
     }
-    return json_pack("{sssisisIsfsfsfsfsssssfsisisiso}", "machine", facts->machine, "chips",
+    return json_pack("{sssisisIsfsfsfsfsssssfsisssisiso}", "machine", facts->machine, "chips",
                      (int)facts->count, "cores", (int)facts->plan.cores, "seed",
                      (json_int_t)facts->seed, "volts", variation->volts, "threshold_volts",
                      variation->threshold, "vth_sigma", variation->vth_sigma, "leff_sigma",
                      variation->leff_sigma, "ratio", facts->ratio, "ratio_of",
                      variation->of_variance ? "variance" : "sigma", "range", variation->range, "nm",
-                     (int)variation->nm, "check_bits", (int)facts->plan.check_bits, "worst_entry",
+                     (int)variation->nm, "failures", failure_names[variation->failures],
+                     "check_bits", (int)facts->plan.check_bits, "worst_entry",
                      (int)worst_entry(numbers, facts->count), "numbers", rows);
 }
 

@@ -217,6 +217,11 @@ static inline u64 core_scheduler_slots(const struct core *core, u32 scheduler)
 {
     return core->issue.schedulers[scheduler].slots;
 }
+/* The scheduler of a slot. */
+static inline u32 core_scheduler_of(const struct core *core, u32 slot)
+{
+    return first_bit(core->issue.scheduler_of[slot]);
+}
 /* Slots whose next instruction, once fetched, goes to the load/store unit. */
 static inline u64 core_memory_slots(const struct core *core)
 {

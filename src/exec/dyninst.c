@@ -453,6 +453,46 @@ void dyninst_advance(struct warp *warp, u32 inst)
     warp_path(warp)->pc = inst + 1;
 }
 
+/* ---- repetitions ---- */
+
+bool dyninst_repeats(const struct dyninst *f)
+{
+    return f->kind == DYNINST_COMPUTE && !f->homes && !f->faulted &&
+           (f->plan->kind == PLAN_LANES || f->plan->kind == PLAN_OTHER);
+}
+
+/* After dyninst_begin, with lanes that are set. */
+static void read_again(struct dyninst *f)
+{
+    if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
+        scalar_derive(f->warp);
+    if (f->plan->kind == PLAN_LANES) {
+        place_results(f, read_sources(f));
+        f->work = WORK_LANES;
+        return;
+    }
+    place_results(f, f->rows);
+    dyninst_viewed(f, dyninst_other);
+}
+
+void dyninst_again(struct dyninst *f, const struct dyninst *of)
+{
+    assert(dyninst_repeats(of));
+    dyninst_begin(f, of->warp, of->inst);
+    f->active = of->active;
+    f->lanes = f->writes = of->lanes;
+    read_again(f);
+}
+
+void dyninst_preview(struct dyninst *f, struct warp *warp, u32 inst, lane_set lanes)
+{
+    dyninst_begin(f, warp, inst);
+    assert(dyninst_repeats(f));
+    f->lanes &= lanes;
+    f->writes = f->lanes;
+    read_again(f);
+}
+
 /* ---- copies ---- */
 
 /* A pointer into the record, adjusted to the copy. */

@@ -151,6 +151,16 @@ void dyninst_advance(struct warp *warp, u32 inst);
  * computed. Copies only compute: a copy of an access has its addresses and accesses nothing. Copies
  * must not be committed. */
 void dyninst_copy(struct dyninst *to, const struct dyninst *from, u32 row_words);
+/* Whether dyninst_again can repeat an instruction: it computes from its operands alone, special
+ * registers among them. */
+bool dyninst_repeats(const struct dyninst *f);
+/* The instruction of another record once more, for the same lanes, with what its sources hold now;
+ * f->rows must be set. Neither the warp nor its registers change. The registers that it reads must not have
+ * been overwritten if the results are to be the same; it must not be committed. */
+void dyninst_again(struct dyninst *f, const struct dyninst *of);
+/* dyninst_issue for lanes of a warp's next instruction, which must be able to repeat, without advancing the
+ * warp; it must not be committed. */
+void dyninst_preview(struct dyninst *f, struct warp *warp, u32 inst, lane_set lanes);
 /* Whether a copy has the same results or, for an access, the same addresses. */
 bool dyninst_same(const struct dyninst *f, const struct dyninst *copy);
 void dyninst_compute(struct dyninst *f);

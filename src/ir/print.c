@@ -280,30 +280,10 @@ static const char *special_name(i64 special)
     return special >= 0 && special < SPECIAL_COUNT ? names[special] : "?";
 }
 
-/* Operands in the order of the signature. */
-static void put_operands(struct print_text *t, const struct program *p, const struct inst *inst)
+/* What an operation keeps in `imm`: a special register, a target, bits. */
+static void put_immediate(struct print_text *t, const struct program *p, const struct inst *inst,
+                          const char *separator)
 {
-    const char *s = op_info[inst->op].signature;
-    const char *separator = " ";
-    u32 d = 0, k = 0;
-    bool source = false;
-    for (; *s; s++) {
-        if (*s == '=') {
-            source = true;
-            continue;
-        }
-        struct operand o = source ? inst->src[k++] : inst->dst[d++];
-        if (*s == 'a') {
-            put(t, "%s", separator);
-            put_address(t, p, inst);
-        } else if (o.kind != OPERAND_NONE || (*s >= 'A' && *s <= 'Z' && !source && s[1] != '=')) {
-            put(t, "%s", separator);
-            put_operand(t, p, o, *s == 'm' || *s == 'M');
-        } else {
-            continue;
-        }
-        separator = ", ";
-    }
     switch (inst->op) {
     case OP_sreg:
         put(t, "%s%%%s", separator, special_name(inst->imm));
@@ -350,6 +330,33 @@ static void put_operands(struct print_text *t, const struct program *p, const st
     default:
         break;
     }
+}
+
+/* Operands in the order of the signature. */
+static void put_operands(struct print_text *t, const struct program *p, const struct inst *inst)
+{
+    const char *s = op_info[inst->op].signature;
+    const char *separator = " ";
+    u32 d = 0, k = 0;
+    bool source = false;
+    for (; *s; s++) {
+        if (*s == '=') {
+            source = true;
+            continue;
+        }
+        struct operand o = source ? inst->src[k++] : inst->dst[d++];
+        if (*s == 'a') {
+            put(t, "%s", separator);
+            put_address(t, p, inst);
+        } else if (o.kind != OPERAND_NONE || (*s >= 'A' && *s <= 'Z' && !source && s[1] != '=')) {
+            put(t, "%s", separator);
+            put_operand(t, p, o, *s == 'm' || *s == 'M');
+        } else {
+            continue;
+        }
+        separator = ", ";
+    }
+    put_immediate(t, p, inst, separator);
 }
 
 char *inst_text(const struct program *program, u32 index, char *buffer, size_t size)

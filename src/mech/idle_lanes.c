@@ -92,12 +92,8 @@ static void find_partner(struct idle_lanes *n, struct core *core, const struct i
 {
     const u32 s = inflight->slot;
     const lane_set active = inflight->dyn.active;
-    const u32 schedulers = core_config(core)->issue->schedulers;
-    u64 ready = 0;
+    u64 ready = core_ready(core, core_scheduler_of(core, s)) & ~bit(s);
     bool any = false, has_free = false, shuffled = false;
-    for (u32 i = 0; i < schedulers; i++)
-        if (core_scheduler_slots(core, i) >> s & 1)
-            ready = core_ready(core, i) & ~bit(s);
     for (; ready && !(has_free && shuffled); ready &= ready - 1) {
         const u32 other = first_bit(ready);
         if (core_slot(core, other)->at != inflight->dyn.inst)

@@ -395,7 +395,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
         return;
     t->watched = false;
     if (inflight->dropped || core_slot(core, slot)->ended) {
-        place_release(u, slot, f->code, t);
+        place_release(u, t);
         return;
     }
     if (u->params->protect)

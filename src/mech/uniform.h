@@ -106,7 +106,8 @@ struct uniform_inflight {
     bool uniform;   /* its results become uniform registers at write-back */
     bool load;      /* a load of one address: its results may become uniform */
     bool stores;    /* its result goes to the reuse buffer */
-    u8 entry_count; /* entries of the scalar register file for its results */
+    u8 entry_count; /* entries of the scalar register file for its results, */
+    u8 taken;       /* and which of them their registers did not have before, one bit each */
     u16 elsewhere;  /* reads not served by the register file's banks, one bit each */
     u16 entries[UNIFORM_RESULTS];
     struct irb_key key;
@@ -187,8 +188,8 @@ void place_end(struct uniform_core *u, u32 slot);
 /* Reserves entries of the scalar register file for an instruction's results; false: not enough. */
 bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
                    struct uniform_inflight *t);
-void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
-                   const struct uniform_inflight *t);
+/* The instruction's results are not written: gives back what place_reserve has taken. */
+void place_release(struct uniform_core *u, const struct uniform_inflight *t);
 /* The results of an instruction, in its record, become uniform registers. */
 void place_set(struct uniform_core *u, struct inflight *inflight, const struct uniform_inflight *t);
 /* A register becomes an ordinary one. */

@@ -84,30 +84,28 @@ bool place_reserve(struct uniform_core *u, u32 slot, const struct inst *code,
                    struct uniform_inflight *t)
 {
     const u16 *map = u->slots[slot].entry;
-    t->entry_count = 0;
+    t->entry_count = t->taken = 0;
     for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
         for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++) {
             const u16 own = map[code->dst[k].index + j];
             const u16 entry = own != NO_ENTRY ? own : take_entry(u);
             if (entry == NO_ENTRY) {
-                place_release(u, slot, code, t);
+                place_release(u, t);
                 t->entry_count = 0;
                 return false;
             }
+            t->taken |= (u8)((own == NO_ENTRY) << t->entry_count);
             t->entries[t->entry_count++] = entry;
         }
     return true;
 }
 
-void place_release(struct uniform_core *u, u32 slot, const struct inst *code,
-                   const struct uniform_inflight *t)
+/* Not by the registers' entries: the warp may have ended, and its slot may have another one. */
+void place_release(struct uniform_core *u, const struct uniform_inflight *t)
 {
-    const u16 *map = u->slots[slot].entry;
-    u32 n = 0;
-    for (u32 k = 0; k < ARRAY_LEN(code->dst); k++)
-        for (u32 j = 0; code->dst[k].kind == OPERAND_VECTOR && j < code->dst[k].count; j++)
-            if (n < t->entry_count && t->entries[n++] != map[code->dst[k].index + j])
-                give_entry(u, t->entries[n - 1]);
+    for (u32 n = 0; n < t->entry_count; n++)
+        if (t->taken >> n & 1)
+            give_entry(u, t->entries[n]);
 }
 
 /* ---- registers become uniform or ordinary ---- */

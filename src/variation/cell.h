@@ -35,6 +35,7 @@ struct cell_model {
     f64 leff_random, leff_systematic;
     f64 nominal; /* supply at which thresholds are given */
     f64 thermal; /* kT/q, volts */
+    enum cell_failures failures;
 };
 
 void cell_model_make(struct cell_model *model, const struct variation *variation);

@@ -25,6 +25,7 @@ enum {
     FACT("leff_correlation", variation.leff_correlation, real) \
     FACT("celsius", variation.celsius, real)                   \
     FACT("chip_mm2", variation.chip_mm2, real)                 \
+    FACT("failures", variation.failures, whole)                \
     FACT("cores", plan.cores, whole)                           \
     FACT("banks", plan.banks, whole)                           \
     FACT("entries", plan.entries, whole)                       \

@@ -31,7 +31,8 @@ void cell_model_make(struct cell_model *model, const struct variation *variation
                                  .leff_random = leff.random,
                                  .leff_systematic = leff.systematic,
                                  .nominal = variation->nominal,
-                                 .thermal = volts_per_kelvin * (kelvin + variation->celsius)};
+                                 .thermal = volts_per_kelvin * (kelvin + variation->celsius),
+                                 .failures = variation->failures};
 }
 
 f64 cell_opposition(void)

@@ -70,6 +70,8 @@ bool variation_check(const struct variation *variation, const char *place, struc
            inside(variation->leff_correlation, 0, 1, "the correlation of length and threshold",
                   place, error) &&
            inside(variation->celsius, -50, 200, "the temperature in degrees", place, error) &&
+           inside((u32)variation->failures, 0, FAILURES_WRITE, "the kind of failures", place,
+                  error) &&
            inside(variation->chip_mm2, 1, 1e4, "the chip's area in mm2", place, error);
 }
 

@@ -29,6 +29,13 @@ const struct variation_node *variation_node(u32 nm);
 /* All nodes, largest first. */
 const struct variation_node *variation_nodes(u32 *count);
 
+/* Which of the two failures of cells count (cell.h). One alone is an ablation. */
+enum cell_failures {
+    FAILURES_BOTH,
+    FAILURES_HOLD,
+    FAILURES_WRITE
+};
+
 /* What chips are drawn from. */
 struct variation {
     u32 nm;
@@ -42,6 +49,7 @@ struct variation {
     f64 leff_correlation;      /* of the systematic parts of length and threshold: 0 to 1 */
     f64 celsius;
     f64 chip_mm2;
+    enum cell_failures failures;
 };
 
 /* The default of a node, at its nominal supply. */

@@ -18,12 +18,12 @@
 
 enum {
     ROWS = 13,     /* systematic deviations of -5 to 5 sigma */
-    SUPPLIES = 96, /* every 25 mV */
+    SUPPLIES = 98, /* every 25 mV */
     SWITCHING = 27 /* voltages at which currents are compared */
 };
 
 static const f64 reach_sigmas = 5;
-static const f64 first_supply = 0.1, supply_step = 0.025;
+static const f64 first_supply = 0.05, supply_step = 0.025;
 /* In units of the random sigma of the threshold. */
 static const f64 first_switching = -6, switching_step = 0.4;
 /* Probabilities below are none: the last of 10^12 cells. */
@@ -132,6 +132,7 @@ struct failures {
 static struct failures failures_at(const struct cell_model *model, const struct normal_rule *rule,
                                    f64 supply, f64 deviation, bool hold)
 {
+    const bool write = model->failures != FAILURES_HOLD;
     struct failures sum = {0, 0};
     f64 middle = switching_voltage(model, supply, deviation), before = 0, leff = model->leff_random;
     for (u32 k = 0; k < SWITCHING; k++) {
@@ -149,7 +150,8 @@ static struct failures failures_at(const struct cell_model *model, const struct 
         y = fmin(fmax(y, 0.001 * supply), 0.999 * supply);
         find_currents(&p, model, rule, deviation, PULL_UP, supply, supply - y);
         find_currents(&a, model, rule, deviation, ACCESS, supply, y);
-        sum.write += share * exceeds(rule, &p, &a, leff);
+        if (write)
+            sum.write += share * exceeds(rule, &p, &a, leff);
         if (!hold)
             continue;
         find_currents(&n, model, rule, deviation, PULL_DOWN, 0, y);
@@ -164,7 +166,7 @@ static void fill_row(struct quantiles *table, u32 row, const struct cell_model *
 {
     f64 supplies[SUPPLIES], levels[SUPPLIES], deviation = quantiles_deviation(table, row);
     u32 count = 0;
-    bool hold = true;
+    bool hold = model->failures != FAILURES_WRITE;
     while (count < SUPPLIES) {
         f64 supply = first_supply + supply_step * count;
         struct failures side = failures_at(model, rule, supply, deviation, hold);

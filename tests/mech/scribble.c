@@ -1,6 +1,6 @@
 /*
  * Test mechanism: spoils what the mechanism `uniform` keeps, whenever a uniform register has been
- * written. In lanes that do not count nobody may notice; anywhere else the program must.
+ * written. In lanes that do not count no program may notice it; anywhere else it must.
  */
 #include "scribble.h"
 #include "mech/uniform.h"
@@ -15,7 +15,8 @@ enum {
     OTHERS,
     LANE,
     SRF,
-    IRB
+    IRB,
+    NONE
 };
 #define PATTERN 0xdeadbeefu
 
@@ -73,8 +74,8 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
             }
         return;
     }
-    if (!view || inflight->injected || core_slot(core, inflight->slot)->ended ||
-        f->kind > DYNINST_ACCESS)
+    if (!view || s->params->where == NONE || inflight->injected ||
+        core_slot(core, inflight->slot)->ended || f->kind > DYNINST_ACCESS)
         return;
     for (u32 k = 0; k < 2; k++)
         for (u32 j = 0; f->dst[k] && j < f->dst_rows[k]; j++)
@@ -82,8 +83,18 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
                 spoil(s, u, f->warp, inflight->slot, f->to[k] + j);
 }
 
+static enum write_back_answer write_back(void *state, struct core *core, struct inflight *inflight)
+{
+    struct scribble *s = state;
+    if (s->params->where != NONE || inflight->injected || inflight->dyn.code->op != OP_add_b32)
+        return WRITE_BACK_COMMIT;
+    s->stats->scribbles++;
+    return WRITE_BACK_DROP;
+}
+
 const struct mechanism scribble_mechanism = {
     MECHANISM_NAMED(scribble, "writes into uniform registers"),
     .state_size = sizeof(struct scribble),
+    .write_back = write_back,
     .retired = retired,
 };

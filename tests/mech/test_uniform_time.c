@@ -631,7 +631,217 @@ static void scalar_registers_run_out_and_come_back(void **state)
     free(text.data);
 }
 
+/* Results that are not written keep no entry, and give none back twice: dropped ones, and those of warps
+ * that end before. r4 comes to be where r1 is, which has an entry. */
+static void results_that_are_not_written_keep_no_entry(void **state)
+{
+    static const char ptx[] =
+        KERNEL " mov.u32 %r1, 7; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n"
+               " ret;\n}\n";
+    for (u32 drop = 0; drop < 2; drop++) {
+        struct rig *rig =
+            open_rig(drop ? ONE "uniform.design=srf uniform.mode=intra scribble.on=true "
+                                "scribble.where=none uniform.srf_entries=64"
+                          : ONE "uniform.design=srf uniform.mode=intra "
+                                "uniform.srf_entries=64",
+                     ptx);
+        rig_run(rig, 2, 4 * WARP, rig_memory(rig, 4));
+        if (drop)
+            assert_int_equal(stat(rig, "scribble.scribbles"), 2 * 4 * 3);
+        assert_int_equal(stat(rig, "uniform.srf_full"), 0);
+        assert_int_equal(state_of(rig)->srf_free_count, 64);
+        rig_close(rig);
+    }
+}
+
+/* ---- special registers ---- */
+
+static u32 expected_lane(u32 block, u32 thread)
+{
+    const u32 lane = thread % WARP;
+    return lane + (1u << lane) + (lane < 31 ? (2u << lane) - 1 : ~0u) + block;
+}
+
+/* Those that differ between lanes are not uniform. */
+static void lanes_differ_in_special_registers(void **state)
+{
+    static const char ptx[] =
+        KERNEL " mov.u32 %r1, %laneid; mov.u32 %r2, %lanemask_eq; mov.u32 %r3, %lanemask_le;\n"
+               " add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; add.u32 %r0, %r1, %i;\n" STORE;
+    same_everywhere(ptx, 3, 2 * WARP, expected_lane);
+}
+
 /* ---- counters ---- */
+
+struct count {
+    const char *name;
+    u64 value;
+};
+
+static void check_counts(const char *settings, const char *ptx, u32 blocks,
+                         const struct count *counts)
+{
+    char all[256], name[64];
+    snprintf(all, sizeof all, ONE "uniform.params_uniform=false %s", settings);
+    struct rig *rig = open_rig(all, ptx);
+    free(run(rig, blocks, WARP));
+    for (; counts->name; counts++) {
+        snprintf(name, sizeof name, "uniform.%s", counts->name);
+        if (stat(rig, name) != counts->value)
+            fail_msg("%s: %s is %llu, not %llu", settings, name,
+                     (unsigned long long)stat(rig, name), (unsigned long long)counts->value);
+    }
+    rig_close(rig);
+}
+
+/* 12 instructions, 9 of which are arithmetic. Uniform are ctaid, r1, r2 and ntid; read by others: r2
+ * once, ctaid and ntid in the product. Registers: 2 for p; t, ctaid and r1; 3 + 3 of the additions;
+ * ntid; 4 of the product and 3 and 6 for the address; 3 of the store. r1, r2 and ntid are in one register,
+ * one after the other; an address takes it, and the product that of ctaid: two uniform registers are
+ * overwritten. */
+#define SUMS KERNEL " mov.u32 %r1, 40; add.u32 %r2, %r1, %r1; add.u32 %r0, %r2, %t;\n" STORE
+#define SUMS_REGISTERS (2 + 3 + 3 + 3 + 1 + 4 + 3 + 6 + 3)
+
+static void every_count_of_a_small_program(void **state)
+{
+    check_counts("uniform.mode=intra", SUMS, 1,
+                 (struct count[]){{"instructions", 12},
+                                  {"vector_instructions", 12},
+                                  {"uniform", 4},
+                                  {"converted", 4},
+                                  {"broadcast_loads", 0},
+                                  {"irb_probes", 0},
+                                  {"tokens_set", 4},
+                                  {"tokens_cleared", 2},
+                                  {"broadcasts", 3},
+                                  {"token_reads", SUMS_REGISTERS},
+                                  {"token_writes", 4 + 2},
+                                  {"rename_reads", 0},
+                                  {"rename_writes", 0},
+                                  {"copies_source", 0},
+                                  {"copies_other", 0},
+                                  {"made_whole", 0},
+                                  {"scalar_ops", 12 * WARP},
+                                  {"alu_ops", 9 * WARP},
+                                  {"redundant_intra", 4 * (WARP - 1)},
+                                  {"redundant_inter", 0},
+                                  {"redundant_combined", 4 * (WARP - 1)},
+                                  {NULL, 0}});
+    check_counts("uniform.mode=intra uniform.design=srf", SUMS, 1,
+                 (struct count[]){{"token_reads", 0},
+                                  {"token_writes", 0},
+                                  {"rename_reads", SUMS_REGISTERS},
+                                  {"rename_writes", 4 + 2},
+                                  {"srf_allocations", 2},
+                                  {"srf_peak", 2},
+                                  {"srf_full", 0},
+                                  {"srf_reads", 2 + 3}, /* r1 twice; broadcasts */
+                                  {"srf_writes", 4},
+                                  {NULL, 0}});
+    /* r0 is copied before the write to some lanes; two broadcasts, and the copy reads it */
+    check_counts("uniform.mode=intra uniform.design=srf",
+                 KERNEL " mov.u32 %r0, 40; setp.lt.u32 %q1, %t, 5; @%q1 mov.u32 %r0, %t;\n" STORE,
+                 1,
+                 (struct count[]){{"uniform", 3},
+                                  {"copies_source", 0},
+                                  {"copies_other", 1},
+                                  {"tokens_set", 3},
+                                  {"tokens_cleared", 1 + 2}, /* r0; as above */
+                                  {"rename_writes", 3 + 3},
+                                  {"srf_reads", 2 + 1},
+                                  {"srf_writes", 3},
+                                  {NULL, 0}});
+}
+
+/* Of 20 loads of one address each, 15 find a free entry beside ctaid's. The last one is read first, so that
+ * no register is overwritten before. */
+static void loads_find_no_entry(void **state)
+{
+    struct text text = {0};
+    add(&text, "%s", KERNEL);
+    for (u32 i = 0; i < 20; i++)
+        add(&text, " ld.global.u32 %%r%u, [%%p+%u];\n", 10 + i, 4 * i);
+    add(&text, " mov.u32 %%r0, %%t;\n");
+    for (u32 i = 20; i-- > 0;)
+        add(&text, " add.u32 %%r0, %%r0, %%r%u;\n", 10 + i);
+    add(&text, "%s", STORE);
+    check_counts(
+        "uniform.mode=intra uniform.design=srf uniform.srf_entries=16", text.data, 1,
+        (struct count[]){{"broadcast_loads", 20}, {"srf_full", 5}, {"srf_peak", 16}, {NULL, 0}});
+    free(text.data);
+}
+
+/* The token of a predicate is written, too. */
+static void predicates_have_tokens(void **state)
+{
+    struct rig *rig = open_rig(ONE "uniform.mode=intra uniform.params_uniform=false", KERNEL
+                               " mov.u32 %r1, 40; setp.lt.u32 %q1, %r1, 50; selp.u32 %r0, 1, 2, "
+                               "%q1;\n" STORE);
+    free(run(rig, 1, WARP));
+    assert_int_equal(stat(rig, "uniform.uniform"), 5); /* ctaid, r1, q1, r0, ntid */
+    assert_int_equal(stat(rig, "uniform.tokens_set"), 4);
+    assert_int_equal(stat(rig, "uniform.token_writes"),
+                     4 + 1 + stat(rig, "uniform.tokens_cleared"));
+    rig_close(rig);
+}
+
+static u64 bank_reads(const char *settings)
+{
+    char all[160];
+    snprintf(all, sizeof all, ONE "uniform.params_uniform=false uniform.mode=intra %s", settings);
+    struct rig *rig = open_rig(all, SUMS);
+    free(run(rig, 1, WARP));
+    const u64 reads = stat(rig, "collect.reads");
+    rig_close(rig);
+    return reads;
+}
+
+/* What is read from the scalar register file is not read from the banks: r1 twice; r2, ctaid and ntid by
+ * instructions that are not uniform. With two copies, r1 is read from its lanes as well. */
+static void scalar_registers_are_in_no_bank(void **state)
+{
+    const u64 reads = bank_reads("");
+    assert_int_equal(reads - bank_reads("uniform.design=srf"), 2 + 3);
+    assert_int_equal(reads - bank_reads("uniform.design=srf uniform.protect=true"), 3);
+}
+
+/* The second block comes to the place of the first and finds r1, r2 and ntid in the reuse buffer, written
+ * by a warp that has left; ctaid is another one. */
+static void every_count_of_the_reuse_buffer(void **state)
+{
+    static const struct {
+        const char *settings;
+        u64 alu_protected;
+    } cases[] = {
+        {"", 0},
+        {"uniform.parity=true", 3 * WARP},                      /* hits */
+        {"uniform.protect=true", 5 * WARP},                     /* what runs on two lanes */
+        {"uniform.protect=true uniform.parity=true", 8 * WARP}, /* both */
+        {"uniform.irb_issue=true", 0},
+        {"uniform.irb_issue=true uniform.parity=true", 3 * WARP}, /* hits that end at issue */
+    };
+    for (u32 c = 0; c < ARRAY_LEN(cases); c++) {
+        char settings[160];
+        const bool issue = strstr(cases[c].settings, "irb_issue") != NULL;
+        snprintf(settings, sizeof settings, "core.blocks=1 %s", cases[c].settings);
+        check_counts(settings, SUMS, 2,
+                     (struct count[]){{"uniform", 8},
+                                      {"converted", 5},
+                                      {"irb_probes", 8},
+                                      {"irb_hits", 3},
+                                      {"irb_removed", issue ? 3 : 0},
+                                      {"irb_own_hits", 0},
+                                      {"irb_mismatches", 1},
+                                      {"irb_unfit", 0},
+                                      {"irb_writes", 5},
+                                      {"irb_parity_errors", 0},
+                                      {"redundant_intra", 8 * (WARP - 1)},
+                                      {"redundant_inter", 3 * WARP},
+                                      {"redundant_combined", 8 * (WARP - 1) + 3},
+                                      {"alu_protected", cases[c].alu_protected},
+                                      {NULL, 0}});
+    }
+}
 
 /* Lanes: a converted instruction reads, computes and writes one; protected, two. */
 static void lanes_are_counted(void **state)
@@ -696,6 +906,13 @@ int main(void)
         cmocka_unit_test(reuse_buffer_holds_as_many_as_it_says),
         cmocka_unit_test(pairs_fit_the_wide_buffer),
         cmocka_unit_test(scalar_registers_run_out_and_come_back),
+        cmocka_unit_test(results_that_are_not_written_keep_no_entry),
+        cmocka_unit_test(lanes_differ_in_special_registers),
+        cmocka_unit_test(every_count_of_a_small_program),
+        cmocka_unit_test(loads_find_no_entry),
+        cmocka_unit_test(predicates_have_tokens),
+        cmocka_unit_test(scalar_registers_are_in_no_bank),
+        cmocka_unit_test(every_count_of_the_reuse_buffer),
         cmocka_unit_test(lanes_are_counted),
         cmocka_unit_test(live_registers_are_counted_over_time),
     };

@@ -307,6 +307,42 @@ static void test_wrong_events(void **state)
     }
 }
 
+/* What an event does to its array, by the name of its counter. */
+static bool does_what_it_says(const char *mechanism, const struct energy_event *event)
+{
+    static const char *const written[] = {"write", "fills", "inserted", "narrow"},
+                             *const read[] = {"read", "hits"},
+                             *const searched[] = {"probes", "searches", "elections"};
+    if (!strcmp(mechanism, "variable_latency")) /* each access reads the table of banks */
+        return event->kind == ENERGY_READ;
+    for (u32 i = 0; i < ARRAY_LEN(written); i++)
+        if (strstr(event->counter, written[i]))
+            return event->kind == ENERGY_WRITE;
+    for (u32 i = 0; i < ARRAY_LEN(read); i++)
+        if (strstr(event->counter, read[i]))
+            return event->kind == ENERGY_READ;
+    for (u32 i = 0; i < ARRAY_LEN(searched); i++)
+        if (strstr(event->counter,
+                   searched[i])) /* or one entry, or a bank's, is read and compared */
+            return event->kind == ENERGY_SEARCH || event->kind == ENERGY_READ;
+    return false;
+}
+
+static void test_kinds_of_events(void **state)
+{
+    u32 count = 0;
+    for (const struct mechanism *const *m = mechanisms_built_in; *m; m++)
+        for (const struct energy_event *event = (*m)->events; event && event->counter; event++) {
+            if (event->kind == ENERGY_LOGIC)
+                continue;
+            if (!does_what_it_says((*m)->name, event))
+                fail_msg("%s: %s of %s is another kind of event than its name says", (*m)->name,
+                         event->counter, event->array);
+            count++;
+        }
+    assert_true(count > 40);
+}
+
 /* ---- costs ---- */
 
 #define REGISTERS "collect.registers"
@@ -493,10 +529,10 @@ int main(void)
         cmocka_unit_test(test_sums),         cmocka_unit_test(test_attributed),
         cmocka_unit_test(test_samples),      cmocka_unit_test(test_order),
         cmocka_unit_test(test_arrays_exist), cmocka_unit_test(test_mechanisms_events),
-        cmocka_unit_test(test_wrong_events), cmocka_unit_test(test_published),
-        cmocka_unit_test(test_scaling),      cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_leakage),
-        cmocka_unit_test(test_functional),
+        cmocka_unit_test(test_wrong_events), cmocka_unit_test(test_kinds_of_events),
+        cmocka_unit_test(test_published),    cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_constants),    cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_leakage),      cmocka_unit_test(test_functional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

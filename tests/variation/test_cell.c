@@ -144,8 +144,9 @@ static bool side_fails(const struct drawn_cell *cell, u32 side, f64 supply)
     u32 n = p + LEFT_N, a = p + LEFT_A;
     f64 y = switching(cell, other, other + LEFT_N, supply);
     f64 up = current(cell, p, PULL_UP, supply, supply - y);
-    return up > current(cell, a, ACCESS, supply, y) ||
-           up < current(cell, n, PULL_DOWN, 0, y) + current(cell, a, ACCESS, 0, y);
+    bool write = up > current(cell, a, ACCESS, supply, y);
+    bool hold = up < current(cell, n, PULL_DOWN, 0, y) + current(cell, a, ACCESS, 0, y);
+    return (write && model.failures != FAILURES_HOLD) || (hold && model.failures != FAILURES_WRITE);
 }
 
 static bool fails(const struct drawn_cell *cell, f64 supply)
@@ -195,6 +196,37 @@ static void hold_failures(void **state)
     }
 }
 
+/* Each kind of failure alone, where 5 % of the cells fail; both tables add up to that of both. */
+static void one_kind_of_failure(void **state)
+{
+    static const enum cell_failures kinds[] = {FAILURES_HOLD, FAILURES_WRITE};
+    struct quantiles tables[ARRAY_LEN(kinds)], both;
+    struct rng rng;
+    u32 tried = 40000;
+    vmin_table_make(&both, arena, &model);
+    rng_stream(&rng, 4, 0, "test", 0, "kinds");
+    for (u32 k = 0; k < ARRAY_LEN(kinds); k++) {
+        u64 count = 0;
+        model.failures = kinds[k];
+        vmin_table_make(&tables[k], arena, &model);
+        f64 supply = quantile_of(&tables[k], deviation, -log1p(-0.05));
+        for (u32 i = 0; i < tried; i++) {
+            struct drawn_cell cell;
+            draw_cell(&cell, &rng);
+            count += fails(&cell, supply);
+        }
+        assert_float_equal((f64)count / tried, 0.05, 0.006);
+        model.failures = FAILURES_BOTH;
+    }
+    for (u32 step = 0; step < 8; step++) {
+        f64 supply = 0.15 + 0.025 * step, sum = 0;
+        for (u32 k = 0; k < ARRAY_LEN(kinds); k++)
+            sum += quantile_level(&tables[k], deviation, supply);
+        f64 level = quantile_level(&both, deviation, supply);
+        assert_float_equal(level, sum, 0.02 * level);
+    }
+}
+
 /* A cell of the table has one V_min: failures never end when the supply falls. */
 static void failures_are_monotone(void **state)
 {
@@ -216,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_monotone), cmocka_unit_test(hold_failures),
-        cmocka_unit_test(delays_of_a_file), cmocka_unit_test(vmins_of_a_file)};
+        cmocka_unit_test(one_kind_of_failure), cmocka_unit_test(delays_of_a_file),
+        cmocka_unit_test(vmins_of_a_file)};
     return cmocka_run_group_tests(tests, make_model, end_model);
 }

@@ -1,0 +1,103 @@
+/*
+ * What the files of the mechanism `rise` share: see rise.c.
+ */
+#ifndef MECH_RISE_H
+#define MECH_RISE_H
+
+#include "core/mechanism.h"
+
+#define COMPONENT rise
+#define COMPONENT_DEF "mech/rise.def"
+#include "base/component_struct.h"
+
+enum {
+    RISE_BLOCK, /* the parameter `level` */
+    RISE_WARP
+};
+
+enum {
+    RISE_TIMER_BITS = 10,
+    RISE_TIMER_MOST = (1 << RISE_TIMER_BITS) - 1,
+    RISE_WAITING = 16,   /* copies that wait for a scheduler's turn */
+    RISE_SET = 4096 / 64 /* words of a set of cores */
+};
+
+/* What an instruction in flight is. */
+enum rise_role {
+    ROLE_NONE, /* executed once */
+    ROLE_MAIN, /* has a copy */
+    ROLE_COPY,
+    ROLE_THIRD, /* after a failed comparison */
+};
+
+/* An instruction in flight. */
+struct rise_record {
+    u8 role;
+    /* of a main instruction: */
+    bool due;      /* it has reached write-back; */
+    u8 words;      /* its result takes this many registers of the buffer, */
+    bool buffered; /* and has them; */
+    bool differs;  /* the comparison has failed; */
+    bool closed;   /* the results are the same, or were corrected */
+    u16 copy;      /* NO_INFLIGHT: it has gone */
+    u64 issued;    /* instructions that the warp had issued, itself included */
+    /* of a copy or third execution: */
+    u16 main;
+};
+
+/* Copies that are about to issue. */
+struct rise_queue {
+    u32 count;
+    struct {
+        u16 inflight;
+        u64 from; /* the first cycle in which it may issue */
+    } at[RISE_WAITING];
+};
+
+struct rise {
+    MECHANISM_STATE(rise);
+    struct core *core;
+    struct rise_record records[CORE_INFLIGHT];
+    struct rise_queue queues[CORE_SCHEDULERS];
+    u32 buffered;              /* registers of the buffer in use */
+    u32 left[CORE_BLOCKS];     /* instructions that the block still executes twice */
+    u32 warp_left[CORE_WARPS]; /* the same of a warp (level=warp) */
+    bool whole[CORE_BLOCKS];   /* the block is redundant throughout */
+    bool fewer;                /* the core is expected to get fewer blocks than others, */
+    bool chosen;               /* and its redundant block has been chosen */
+};
+
+/* The dispatcher's. */
+struct rise_dispatcher {
+    MECHANISM_STATE(rise);
+    bool drawn;
+    u64 more[RISE_SET]; /* cores that are expected to get one more block */
+};
+
+/* A memory controller's. */
+struct rise_memory {
+    MECHANISM_STATE(rise);
+    u64 until;      /* the sample ends with this cycle; */
+    u64 sum, count; /* latencies in it */
+    u32 latency;    /* the last sample's mean */
+};
+
+/* rise_compare.c: at write-back. */
+/* Registers of the buffer that an instruction's result takes. */
+u32 rise_words(const struct dyninst *dyn);
+enum write_back_answer rise_write_back(void *state, struct core *core, struct inflight *inflight);
+/* rise.c: the copy or third execution of an instruction, which is in the record, waits for its turn. False:
+ * there is no room. */
+bool rise_queue(struct rise *r, struct inflight *inflight, u64 from);
+
+/* rise_memory.c: at memory controllers. */
+/* Equation 3.1: redundant cycles for a request that waited, at a controller with this latency. */
+u32 rise_cycles(const struct rise_params *p, u64 waited, u32 latency);
+bool rise_dram(void *memory, u32 channel, struct dram_hooks *hooks);
+
+/* rise_cost.c */
+void rise_storage(const void *params, struct state_list *list);
+extern const struct energy_event rise_events[];
+extern const char *const rise_deviations[];
+
+#endif
