@@ -152,7 +152,7 @@ static void one_leads(void **state)
 static void followers_wait_for_the_result(void **state)
 {
     static const char body[] = " add.u32 %r0, %r0, %r0; add.u32 %r0, %r0, %t;\n";
-    u64 behind[2];
+    u64 behind[2], waited[2];
     for (u32 k = 0; k < 2; k++) {
         struct rig *rig = compare(k ? "units.int_add=120" : "units.int_add=100", body);
         const struct cycles led = cycles_of(&rig->retired, 7), next = cycles_of(&rig->issued, 8);
@@ -161,9 +161,11 @@ static void followers_wait_for_the_result(void **state)
         assert_true(next.first >= led.last);
         behind[k] = next.last - cycles_of(&rig->issued, 7).first;
         assert_true(stat(rig, "darsie.leader_waits") >= WARPS - 1);
+        waited[k] = stat(rig, "darsie.leader_wait_cycles");
         rig_close(rig);
     }
     assert_int_equal(behind[1] - behind[0], 120 - 100);
+    assert_int_equal(waited[1] - waited[0], (120 - 100) * (WARPS - 1));
 }
 
 /* Predicates are copied, or not shared. */
@@ -187,6 +189,12 @@ static void partial_writes(void **state)
     struct rig *rig = compare("", body);
     check(rig, "copies", WARPS);
     check(rig, "skipped", COMMON * (WARPS - 1));
+    /* each entry is made, written, waited for by all others, and removed */
+    check(rig, "leader_waits", COMMON * (WARPS - 1));
+    check(rig, "table_writes", (3 + WARPS - 1) * COMMON);
+    check(rig, "majority_writes", 1 + WARPS); /* when the block starts and each warp ends */
+    check(rig, "version_writes", COMMON + 1);
+    check(rig, "refetched", 0);
     rig_close(rig);
 }
 
@@ -500,6 +508,9 @@ static void stores_remove_loads(void **state)
     assert_true(stat(rig, "darsie.skipped_loads") < 2 * (WARPS - 1));
     assert_true(stat(rig, "darsie.invalidated") + stat(rig, "darsie.private_stores") > 0);
     check(rig, "stale", 0);
+    /* the others have loaded %r4 themselves, and add it themselves */
+    check(rig, "private_values", WARPS - 1);
+    check(rig, "refetched", WARPS - 1);
     rig_close(rig);
     rig = compare("darsie.stores=ignore", body);
     check(rig, "skipped_loads", 2 * (WARPS - 1));
