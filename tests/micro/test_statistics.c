@@ -71,7 +71,7 @@ static void expect(const struct rig *rig, const char *name, u64 value)
 
 static void accesses_by_space(void **state)
 {
-    struct rig *rig = run("gpu.cores=1");
+    struct rig *rig = run("gpu.cores=1 issue.interval=1");
     for (u32 i = 0; i < ARRAY_LEN(accesses); i++) {
         expect(rig, accesses[i].instructions, WARPS * accesses[i].per_warp);
         expect(rig, accesses[i].lanes, WARPS * accesses[i].lanes_per_warp);
@@ -83,6 +83,10 @@ static void accesses_by_space(void **state)
     expect(rig, "lsu.constant_accesses", WARPS * 3);
     expect(rig, "lsu.memory_accesses", WARPS * (5 + 3));
     expect(rig, "lsu.instructions", WARPS * (5 + 3 + 10 + 3));
+    /* a scheduler has a slot in every cycle in which the core has warps, and in the one in which the last leaves */
+    const u64 schedulers = param(rig, "issue.schedulers");
+    assert_int_equal(param(rig, "issue.interval"), 1);
+    expect(rig, "issue.slots", (stat(rig, "issue.cycles") + 1) * schedulers);
     expect(rig, "issue.lane_slots", stat(rig, "issue.instructions") * WARP);
     rig_close(rig);
 }
