@@ -55,7 +55,7 @@ struct content {
     u8 *lifted, *saved; /* an atomic's line: as the atomic sees it, and as the image has it */
     u64 *changed;
     VEC(struct exposed) exposed;
-    content_touch_fn *touch; /* NULL: nobody watches */
+    content_touch_fn *touch; /* NULL: no mechanism watches */
     void *touch_user;
 };
 
