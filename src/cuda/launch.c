@@ -226,3 +226,18 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, struct dim3 grid, struct dim
 {
     return start(kernel, grid, block, args, shared_bytes, stream, false);
 }
+
+EXPORT_STREAM(cudaLaunchKernelExC)
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    bool cooperative = false;
+    if (!config || (config->numAttrs && !config->attrs))
+        return ended(cudaErrorInvalidValue);
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+            cooperative = config->attrs[i].val.cooperative;
+        else if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            return ended(cudaErrorNotSupported);
+    return start(function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                 config->stream, cooperative);
+}
