@@ -28,7 +28,7 @@ enum {
 };
 
 typedef const char *word_t;
-struct words {
+struct word_list {
     VEC(word_t) list;
 };
 
@@ -39,12 +39,12 @@ struct nvcc {
     struct toolchain toolchain;
     const char *data; /* share/heddle/cuda */
     const char *output;
-    struct words inputs, both, device, host, link;
+    struct word_list inputs, both, device, host, link;
     u32 arch, files; /* files: objects made */
     bool compile_only, ptx, verbose;
 };
 
-static void add(struct words *words, const char *word)
+static void add(struct word_list *words, const char *word)
 {
     *(const char **)vec_push(&words->list) = word;
 }
@@ -56,14 +56,14 @@ static void add(struct words *words, const char *word)
             add(words, added[a]);                  \
     } while (0)
 
-static void add_all(struct words *words, const struct words *more)
+static void add_all(struct word_list *words, const struct word_list *more)
 {
     for (u32 i = 0; i < more->list.count; i++)
         add(words, more->list.data[i]);
 }
 
 /* Adds the words between commas. */
-static void add_parts(const struct nvcc *nvcc, struct words *words, const char *text)
+static void add_parts(const struct nvcc *nvcc, struct word_list *words, const char *text)
 {
     for (const char *at = text; *at;) {
         const size_t length = strcspn(at, ",");
@@ -275,7 +275,7 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
 
 /* ---- processes ---- */
 
-static bool run(const struct nvcc *nvcc, struct words *words)
+static bool run(const struct nvcc *nvcc, struct word_list *words)
 {
     pid_t child;
     int status;
@@ -306,7 +306,7 @@ static bool is_cuda(const char *path)
     return dot && !strcmp(dot, ".cu");
 }
 
-static void begin_cuda(const struct nvcc *nvcc, struct words *words, const char *side)
+static void begin_cuda(const struct nvcc *nvcc, struct word_list *words, const char *side)
 {
     ADD(words, nvcc->toolchain.clang, "-x", "cuda", side, "--cuda-path=/nonexistent", "-nocudainc",
         "-nocudalib", "-Xclang", "-target-sdk-version=11.5", "-isystem", nvcc->data, "-include",
@@ -318,7 +318,7 @@ static void begin_cuda(const struct nvcc *nvcc, struct words *words, const char 
 
 static bool compile_device(const struct nvcc *nvcc, const char *input, const char *output)
 {
-    struct words words = {0};
+    struct word_list words = {0};
     const char *const libraries[] = {arena_printf(nvcc->arena, "%s/libdevice.bc", nvcc->data),
                                      nvcc->toolchain.library, nvcc->toolchain.libclc};
     begin_cuda(nvcc, &words, "--cuda-device-only");
@@ -375,7 +375,7 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
                               nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
     if (!compile_device(nvcc, input, ptx) || !pack(nvcc, ptx, fat))
         return false;
-    struct words words = {0};
+    struct word_list words = {0};
     begin_cuda(nvcc, &words, "--cuda-host-only");
     ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
     add_all(&words, &nvcc->host);
@@ -385,7 +385,7 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
 
 static bool compile_host(const struct nvcc *nvcc, const char *input, const char *object)
 {
-    struct words words = {0};
+    struct word_list words = {0};
     ADD(&words, nvcc->toolchain.clang, "-c", "-O2", "-isystem", nvcc->data);
     add_all(&words, &nvcc->both);
     add_all(&words, &nvcc->host);
@@ -404,7 +404,7 @@ static bool is_source(const char *path)
 }
 
 /* Compiles an input that is a source; others go to the linker as they are. */
-static bool compile(struct nvcc *nvcc, const char *input, struct words *objects)
+static bool compile(struct nvcc *nvcc, const char *input, struct word_list *objects)
 {
     if (!is_cuda(input) && !is_source(input)) {
         add(objects, input);
@@ -419,9 +419,9 @@ static bool compile(struct nvcc *nvcc, const char *input, struct words *objects)
     return is_cuda(input) ? compile_cuda(nvcc, input, object) : compile_host(nvcc, input, object);
 }
 
-static bool link_program(const struct nvcc *nvcc, const struct words *objects)
+static bool link_program(const struct nvcc *nvcc, const struct word_list *objects)
 {
-    struct words words = {0};
+    struct word_list words = {0};
     const char *runtime =
         find_beside(nvcc->arena, "libheddle-cudart.so", HEDDLE_LIBDIR "/libheddle-cudart.so");
     if (!runtime) {
@@ -461,7 +461,7 @@ static bool find_parts(struct nvcc *nvcc)
 static bool build(struct nvcc *nvcc)
 {
     struct error error = {0};
-    struct words objects = {0};
+    struct word_list objects = {0};
     if (!temporary_create(&nvcc->folder, NULL, false, &error)) {
         complain(nvcc->command, "%s: %s", error.place, error.message);
         return false;
@@ -490,7 +490,8 @@ static int run_nvcc(const struct command *command, const struct command_line *li
         usage_error(command, "-o with -c takes one file");
     else if (ok && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
-    struct words *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host, &nvcc.link};
+    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,
+                                     &nvcc.link};
     for (u32 i = 0; i < ARRAY_LEN(all); i++)
         vec_free(&all[i]->list);
     arena_destroy(nvcc.arena);
