@@ -42,6 +42,7 @@ struct nvcc {
     struct word_list inputs, both, device, host, link;
     u32 arch, files; /* files: objects made */
     bool compile_only, ptx, verbose;
+    bool separate; /* products and sums are not fused */
 };
 
 static void add(struct word_list *words, const char *word)
@@ -139,8 +140,6 @@ static const struct plain {
     {"-w", NULL, "-w"},
     {"-use_fast_math", NULL, "-ffast-math"},
     {"--use_fast_math", NULL, "-ffast-math"},
-    {"-fmad=false", "-ffp-contract=off", NULL},
-    {"--fmad=false", "-ffp-contract=off", NULL},
     {"-fmad=true", NULL, NULL},
     {"--fmad=true", NULL, NULL},
     {"-ftz=true", "-fcuda-flush-denormals-to-zero", NULL},
@@ -255,6 +254,8 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         nvcc->compile_only = true;
     else if (!strcmp(word, "-ptx") || !strcmp(word, "--ptx"))
         nvcc->ptx = true;
+    else if (!strcmp(word, "-fmad=false") || !strcmp(word, "--fmad=false"))
+        nvcc->separate = true;
     else if (!strcmp(word, "-v") || !strcmp(word, "--verbose"))
         nvcc->verbose = true;
     else if (!strncmp(word, "-O", 2))
@@ -323,6 +324,10 @@ static bool compile_device(const struct nvcc *nvcc, const char *input, const cha
                                      nvcc->toolchain.library, nvcc->toolchain.libclc};
     begin_cuda(nvcc, &words, "--cuda-device-only");
     ADD(&words, "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx75");
+    /* products and sums are fused in the program's code, as nvcc does, but not in the library's, whose
+     * functions count on rounded products */
+    ADD(&words, "-Xclang",
+        nvcc->separate ? "-ffp-contract=off" : "-ffp-contract=fast-honor-pragmas");
     for (u32 i = 0; i < ARRAY_LEN(libraries); i++)
         ADD(&words, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libraries[i]);
     add_all(&words, &nvcc->device);

@@ -20,7 +20,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h> /* its names come into the global scope before there are more of them in std */
+#include <string.h>
+#include <time.h>
 
 #define CUDA_VERSION 12000 /* as CUDART_VERSION: what clang's headers suppose */
 #include "cuda_runtime_api.h"

@@ -103,10 +103,69 @@ HEDDLE_FN unsigned max(unsigned a, int b)
 {
     return max(a, (unsigned)b);
 }
-HEDDLE_FN float rsqrt(float x)
+/* The functions of floats that clang's headers declare and leave to the toolkit. */
+#define HEDDLE_FLOAT_1(T, name)        \
+    HEDDLE_FN T name(float x)          \
+    {                                  \
+        return name##f(x);             \
+    }
+#define HEDDLE_FLOAT_2(name)           \
+    HEDDLE_FN float name(float x, float y) \
+    {                                  \
+        return name##f(x, y);          \
+    }
+HEDDLE_FLOAT_1(float, acosh)
+HEDDLE_FLOAT_1(float, asinh)
+HEDDLE_FLOAT_1(float, atanh)
+HEDDLE_FLOAT_1(float, cbrt)
+HEDDLE_FLOAT_1(float, erf)
+HEDDLE_FLOAT_1(float, erfc)
+HEDDLE_FLOAT_1(float, exp2)
+HEDDLE_FLOAT_1(float, expm1)
+HEDDLE_FLOAT_1(float, lgamma)
+HEDDLE_FLOAT_1(float, log1p)
+HEDDLE_FLOAT_1(float, log2)
+HEDDLE_FLOAT_1(float, logb)
+HEDDLE_FLOAT_1(float, nearbyint)
+HEDDLE_FLOAT_1(float, rint)
+HEDDLE_FLOAT_1(float, round)
+HEDDLE_FLOAT_1(float, tgamma)
+HEDDLE_FLOAT_1(float, trunc)
+HEDDLE_FLOAT_1(int, ilogb)
+HEDDLE_FLOAT_1(long, lrint)
+HEDDLE_FLOAT_1(long, lround)
+HEDDLE_FLOAT_1(long long, llrint)
+HEDDLE_FLOAT_1(long long, llround)
+HEDDLE_FLOAT_2(copysign)
+HEDDLE_FLOAT_2(fdim)
+HEDDLE_FLOAT_2(fmax)
+HEDDLE_FLOAT_2(fmin)
+HEDDLE_FLOAT_2(hypot)
+HEDDLE_FLOAT_2(nextafter)
+HEDDLE_FLOAT_2(remainder)
+HEDDLE_FN float fma(float x, float y, float z)
 {
-    return rsqrtf(x);
+    return fmaf(x, y, z);
 }
+HEDDLE_FN float remquo(float x, float y, int *quotient)
+{
+    return remquof(x, y, quotient);
+}
+HEDDLE_FN float scalbn(float x, int n)
+{
+    return scalbnf(x, n);
+}
+HEDDLE_FN float scalbln(float x, long n)
+{
+    return scalblnf(x, n);
+}
+HEDDLE_FLOAT_1(float, rsqrt)
+HEDDLE_FLOAT_1(float, rcbrt)
+HEDDLE_FLOAT_1(float, sinpi)
+HEDDLE_FLOAT_1(float, cospi)
+HEDDLE_FLOAT_1(float, normcdf)
+#undef HEDDLE_FLOAT_1
+#undef HEDDLE_FLOAT_2
 
 /* ---- addresses and waiting ---- */
 

@@ -2,8 +2,7 @@
  * The mathematical functions of CUDA's device code, under the names that clang's headers call: __nv_*.
  *
  * Most are functions of OpenCL C, by Heddle's library (share/heddle/opencl) and libclc, which are linked
- * after this one. What those functions' errors are is in docs/opencl-builtins.md; docs/cuda.md has the
- * errors measured through CUDA.
+ * after this one. tests/cuda/math.cu measures their errors as CUDA programs see them.
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -52,9 +51,13 @@ float __nv_rsqrtf(float x)
 {
     return 1 / __nvvm_sqrt_rn_f(x);
 }
+/* The rounded quotient is corrected by what is left of 1 - x * y * y. */
 double __nv_rsqrt(double x)
 {
-    return 1 / __nvvm_sqrt_rn_d(x);
+    const double y = 1 / __nvvm_sqrt_rn_d(x);
+    const double high = x * y, low = fma(x, y, -high);
+    const double left = fma(-high, y, 1.0) - low * y;
+    return x > 0x1p-900 && x < 0x1p900 ? fma(y, left / 2, y) : y;
 }
 ONE(rcbrt, 1 / cbrt)
 TWO(rhypot, 1 / hypot)
