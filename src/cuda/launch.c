@@ -199,8 +199,10 @@ static cudaError_t start(const void *function, struct dim3 grid, struct dim3 blo
         status = prepare_grid_barrier(device, &launch, &workspace);
     if (status == cudaSuccess)
         status = run(device, &launch, stream);
-    if (workspace)
+    if (workspace) {
+        hd_kernel_range(launch.kernel, &(struct hd_range){.work_dim = 3}, NULL);
         hd_release(device->device, workspace, NULL);
+    }
     free(launch.args);
     return ended(status);
 }
