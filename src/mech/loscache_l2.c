@@ -122,8 +122,9 @@ static bool hit_gated(struct loscache_slice *s, u64 address)
 {
     const struct loscache_memory *m = s->memory;
     const u32 set = memory_system_place(m->system, address).set;
-    struct loscache_line *lines = s->lines + (size_t)set * m->ways;
+    struct loscache_line *lines = &s->lines[(size_t)set * m->ways];
     bool hit = false;
+    assert(lines);
     for (u32 way = 0; way < m->ways; way++)
         if (lines[way].gated && lines[way].address == address) {
             lines[way].gated = false;
@@ -263,7 +264,7 @@ void loscache_l2_event(void *memory, u32 slice, const struct cache_event *event)
     struct loscache_slice *s = &m->slices[slice - m->first];
     struct loscache_line *line = event->place == CACHE_NO_PLACE ? NULL : &s->lines[event->place];
     const u64 address = memory_system_address(m->system, slice, event->line);
-    if (event->kind == CACHE_EVENT_DROPPED) {
+    if (event->kind == CACHE_EVENT_DROPPED && line) { /* such a line always has a place */
         leaves(m, line, event->dirty != 0);
     } else if (event->kind == CACHE_EVENT_FILLED) {
         if (line && !line->held)
