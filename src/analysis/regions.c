@@ -11,7 +11,7 @@ enum {
 };
 
 /* What is known at a point, on any way there, of the region that it is in. */
-struct state {
+struct region_state {
     bool reached;
     bool begun;   /* it may have instructions */
     bool after;   /* a region may have ended here (I2) */
@@ -20,14 +20,14 @@ struct state {
     u64 *written; /* those that it has written, on all ways */
 };
 
-struct walk {
+struct region_walk {
     const struct code *code;
     struct regions *result;
     u32 scalars; /* the first location of scalars, or masks; vector registers come before */
     u32 locations, words;
     u64 *reads, *writes; /* of the current instruction: locations; */
     bool sure;           /* it certainly writes all of `writes`, in all lanes that it concerns */
-    struct state now;
+    struct region_state now;
 };
 
 static bool meets(const u64 *a, const u64 *b, u32 words)
@@ -40,14 +40,14 @@ static bool meets(const u64 *a, const u64 *b, u32 words)
 
 /* ---- one instruction ---- */
 
-static void add_range(const struct walk *w, u64 *set, u32 first, u32 count, u32 end)
+static void add_range(const struct region_walk *w, u64 *set, u32 first, u32 count, u32 end)
 {
     for (u32 i = first; i < end && (!count || i - first < count); i++)
         set[i / 64] |= 1ull << i % 64;
 }
 
 /* Adds an operand; count 0: all registers from its own on. */
-static void add_operand(const struct walk *w, u64 *set, struct operand o)
+static void add_operand(const struct region_walk *w, u64 *set, struct operand o)
 {
     const bool lanes = w->code->explicit_exec;
     if (o.kind == OPERAND_VECTOR)
@@ -64,7 +64,7 @@ static void add_operand(const struct walk *w, u64 *set, struct operand o)
         add_range(w, set, w->scalars + o.index, o.count, w->locations);
 }
 
-static void list_locations(struct walk *w, const struct inst *inst)
+static void list_locations(struct region_walk *w, const struct inst *inst)
 {
     struct operand list[INST_REFS];
     memset(w->reads, 0, w->words * sizeof *w->reads);
@@ -118,16 +118,16 @@ static bool acts_outside(const struct inst *inst)
 
 /* ---- regions ---- */
 
-static void begin_region(struct walk *w)
+static void begin_region(struct region_walk *w)
 {
-    struct state *s = &w->now;
+    struct region_state *s = &w->now;
     s->begun = s->after = false;
     s->loaded = 0;
     memset(s->read, 0, w->words * sizeof *s->read);
     memset(s->written, 0, w->words * sizeof *s->written);
 }
 
-static void cut(struct walk *w, u32 at, enum region_cut why)
+static void cut(struct region_walk *w, u32 at, enum region_cut why)
 {
     if (w->result->cut[at] == REGION_NONE)
         w->result->cut[at] = (u8)why;
@@ -135,18 +135,18 @@ static void cut(struct walk *w, u32 at, enum region_cut why)
 }
 
 /* Whether the instruction overwrites what it reads itself, or has to be alone for other reasons. */
-static bool is_alone(const struct walk *w, const struct inst *inst)
+static bool is_alone(const struct region_walk *w, const struct inst *inst)
 {
     const u16 flags = op_info[inst->op].flags;
     return acts_outside(inst) || meets(w->writes, w->reads, w->words) ||
            (flags & OPF_LOAD && flags & OPF_STORE);
 }
 
-static void pass(struct walk *w, u32 at)
+static void pass(struct region_walk *w, u32 at)
 {
     const struct inst *inst = &w->code->insts[at];
     const u16 flags = op_info[inst->op].flags;
-    struct state *s = &w->now;
+    struct region_state *s = &w->now;
     list_locations(w, inst);
     const bool alone = is_alone(w, inst);
     if (w->result->cut[at] != REGION_NONE)
@@ -171,7 +171,8 @@ static void pass(struct walk *w, u32 at)
 }
 
 /* Adds what is known at the end of a predecessor. True: something has changed. */
-static bool join(const struct walk *w, struct state *to, const struct state *from)
+static bool join(const struct region_walk *w, struct region_state *to,
+                 const struct region_state *from)
 {
     const u32 bytes = w->words * sizeof *to->read;
     bool changed = !to->reached || (from->begun && !to->begun) || (from->after && !to->after) ||
@@ -190,16 +191,18 @@ static bool join(const struct walk *w, struct state *to, const struct state *fro
     return changed;
 }
 
-static struct state *create_states(struct arena *arena, const struct walk *w, u32 count)
+static struct region_state *create_states(struct arena *arena, const struct region_walk *w,
+                                          u32 count)
 {
-    struct state *states = arena_array(arena, struct state, count);
+    struct region_state *states = arena_array(arena, struct region_state, count);
     for (u32 i = 0; i < count; i++)
-        states[i] = (struct state){.read = arena_array(arena, u64, w->words),
-                                   .written = arena_array(arena, u64, w->words)};
+        states[i] = (struct region_state){.read = arena_array(arena, u64, w->words),
+                                          .written = arena_array(arena, u64, w->words)};
     return states;
 }
 
-static void copy_state(const struct walk *w, struct state *to, const struct state *from)
+static void copy_state(const struct region_walk *w, struct region_state *to,
+                       const struct region_state *from)
 {
     u64 *const read = to->read, *const written = to->written;
     memcpy(read, from->read, w->words * sizeof *read);
@@ -211,7 +214,7 @@ static void copy_state(const struct walk *w, struct state *to, const struct stat
 
 /* A cut stays, and the state behind it no longer depends on what is before it. So this ends, and then
  * every instruction has passed with the states of all ways that lead to it. */
-static void walk_blocks(struct walk *w, const struct cfg *cfg, struct state *in)
+static void walk_blocks(struct region_walk *w, const struct cfg *cfg, struct region_state *in)
 {
     bool changed = true;
     in[0].reached = true;
@@ -229,7 +232,7 @@ static void walk_blocks(struct walk *w, const struct cfg *cfg, struct state *in)
 }
 
 /* Where code begins that is reached in ways that the graph does not show. */
-static void cut_entries(struct walk *w, const struct cfg *cfg, bool open)
+static void cut_entries(struct region_walk *w, const struct cfg *cfg, bool open)
 {
     bool unknown = open;
     for (u32 i = 0; i < w->code->count; i++)
@@ -247,7 +250,7 @@ struct regions *regions_compute(struct arena *arena, const struct code *code, co
     struct regions *result = arena_array(arena, struct regions, 1);
     result->cut = arena_array(arena, u8, code->count + 1);
     result->alone = arena_array(arena, bool, code->count + 1);
-    struct walk w = {.code = code, .result = result, .scalars = code->vectors};
+    struct region_walk w = {.code = code, .result = result, .scalars = code->vectors};
     w.locations = code->vectors + (code->explicit_exec ? (u32)SCALAR_COUNT : code->masks);
     w.words = w.locations / 64 + 1;
     w.reads = arena_array(arena, u64, w.words);
