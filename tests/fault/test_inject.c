@@ -287,6 +287,41 @@ static void followed(void **state)
     close_bed(bed);
 }
 
+/* After the loop, half of the lanes get another value. */
+static const char parted[] = HEAD ".visible .entry k(.param .u64 out)\n"
+                                  "{\n"
+                                  "    .reg .b32 %t, %v, %i; .reg .b64 %a, %o; .reg .pred %p, %q;\n"
+                                  "    ld.param.u64 %a, [out];\n"
+                                  "    mov.u32 %t, %tid.x;\n"
+                                  "    setp.lt.u32 %q, %t, 16;\n"
+                                  "    mad.lo.u32 %v, %t, 3, 1;\n"
+                                  "    mul.wide.u32 %o, %t, 4;\n"
+                                  "    add.u64 %a, %a, %o;\n"
+                                  "    mov.u32 %i, 40;\n"
+                                  "LOOP: sub.u32 %i, %i, 1;\n"
+                                  "    setp.ne.u32 %p, %i, 0;\n"
+                                  "    @%p bra LOOP;\n"
+                                  "    @%q mov.u32 %v, 7;\n"
+                                  "    st.global.u32 [%a], %v;\n"
+                                  "    ret;\n"
+                                  "}\n";
+
+/* A write takes a wrong value away in the lanes that it writes only. */
+static void partial_writes(void **state)
+{
+    struct bed *bed = open_bed(parted, NULL);
+    struct hd_fault fault;
+    u32 wrong[2];
+    for (u32 i = 0; i < 2; i++) { /* a lane that is written, and one that is not */
+        strike_registers(bed, i ? 20 : 3, 9, 700);
+        wrong[i] = 0;
+        for (u64 f = 0; hd_inject_fault(bed->inject, f, &fault); f++)
+            wrong[i] += fault.effect == HD_EFFECT_SDC && fault.wrong == 1;
+    }
+    assert_int_equal(wrong[1], wrong[0] + 1);
+    close_bed(bed);
+}
+
 /* Registers that nothing reads any more are masked: the number of the thread, the offset. */
 static void dead_registers(void **state)
 {
@@ -622,7 +657,7 @@ static void evenly(void **state)
 {
     struct bed *bed = open_bed(simple, NULL);
     struct hd_fault fault;
-    u32 shared = 0, late = 0;
+    u32 shared = 0, late = 0, back = 0, registers = 0;
     inject(bed, (struct hd_inject_plan){.structures = "^collect[.]registers|^lsu[.]shared$",
                                         .faults = 300,
                                         .seed = 2,
@@ -633,8 +668,12 @@ static void evenly(void **state)
         cycles = fault.cycle > cycles ? fault.cycle : cycles;
     for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
         shared += fault.structure[0] == 'l';
+        registers += fault.structure[0] == 'c';
+        back += fault.structure[0] == 'c' && fault.entry >= 32768 / 2;
         late += fault.cycle > cycles / 2;
     }
+    assert_int_equal(shared + registers, 300);
+    assert_in_range(back, registers / 2 - 30, registers / 2 + 30);
     /* 48 KB of 176 KB, and half: within four standard deviations of 300 draws */
     assert_in_range(shared, 82 - 31, 82 + 31);
     assert_in_range(late, 150 - 35, 150 + 35);
@@ -903,33 +942,20 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),
-        cmocka_unit_test(written),
-        cmocka_unit_test(read_again),
-        cmocka_unit_test(followed),
-        cmocka_unit_test(stuck),
-        cmocka_unit_test(strata),
-        cmocka_unit_test(alone),
-        cmocka_unit_test(window),
-        cmocka_unit_test(empty_entries),
-        cmocka_unit_test(dead_registers),
-        cmocka_unit_test(address),
-        cmocka_unit_test(loop_counter),
-        cmocka_unit_test(tags),
-        cmocka_unit_test(control),
-        cmocka_unit_test(launches),
-        cmocka_unit_test(scoreboard),
-        cmocka_unit_test(packet),
-        cmocka_unit_test(same_twice),
-        cmocka_unit_test(evenly),
-        cmocka_unit_test(models),
-        cmocka_unit_test(pattern),
-        cmocka_unit_test(audits),
-        cmocka_unit_test(wrong_decisions),
-        cmocka_unit_test(wilson),
-        cmocka_unit_test(interval),
-        cmocka_unit_test(refused_lists),
-        cmocka_unit_test(refused_plans),
+        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
+        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
+        cmocka_unit_test(partial_writes), cmocka_unit_test(stuck),
+        cmocka_unit_test(strata),         cmocka_unit_test(alone),
+        cmocka_unit_test(window),         cmocka_unit_test(empty_entries),
+        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
+        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
+        cmocka_unit_test(control),        cmocka_unit_test(launches),
+        cmocka_unit_test(scoreboard),     cmocka_unit_test(packet),
+        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
+        cmocka_unit_test(models),         cmocka_unit_test(pattern),
+        cmocka_unit_test(audits),         cmocka_unit_test(wrong_decisions),
+        cmocka_unit_test(wilson),         cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists),  cmocka_unit_test(refused_plans),
         cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
