@@ -462,6 +462,22 @@ static f64 number_after(const char *json, const char *first, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
+/* Failures are sdc, due and hang: a flip of the value, of the address, of the counter. */
+static void failures(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    strike_round(bed, 2, 20, NULL);
+    const u32 sdc = count(bed, HD_EFFECT_SDC, &fault), due = count(bed, HD_EFFECT_DUE, &fault);
+    const u32 hang = count(bed, HD_EFFECT_HANG, &fault);
+    assert_true(sdc && due && hang);
+    char *json = hd_inject_json(bed->inject);
+    assert_int_equal((u32)number_after(strstr(json, "\"total\""), "\"failures\"", "\"count\": "),
+                     sdc + due + hang);
+    hd_free(json);
+    close_bed(bed);
+}
+
 /* As many faults for each structure; the total is the mean of their shares by bits. */
 static void strata(void **state)
 {
@@ -942,20 +958,35 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),   cmocka_unit_test(written),
-        cmocka_unit_test(read_again),     cmocka_unit_test(followed),
-        cmocka_unit_test(partial_writes), cmocka_unit_test(stuck),
-        cmocka_unit_test(strata),         cmocka_unit_test(alone),
-        cmocka_unit_test(window),         cmocka_unit_test(empty_entries),
-        cmocka_unit_test(dead_registers), cmocka_unit_test(address),
-        cmocka_unit_test(loop_counter),   cmocka_unit_test(tags),
-        cmocka_unit_test(control),        cmocka_unit_test(launches),
-        cmocka_unit_test(scoreboard),     cmocka_unit_test(packet),
-        cmocka_unit_test(same_twice),     cmocka_unit_test(evenly),
-        cmocka_unit_test(models),         cmocka_unit_test(pattern),
-        cmocka_unit_test(audits),         cmocka_unit_test(wrong_decisions),
-        cmocka_unit_test(wilson),         cmocka_unit_test(interval),
-        cmocka_unit_test(refused_lists),  cmocka_unit_test(refused_plans),
+        cmocka_unit_test(stored_value),
+        cmocka_unit_test(written),
+        cmocka_unit_test(read_again),
+        cmocka_unit_test(followed),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(partial_writes),
+        cmocka_unit_test(stuck),
+        cmocka_unit_test(strata),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(window),
+        cmocka_unit_test(empty_entries),
+        cmocka_unit_test(dead_registers),
+        cmocka_unit_test(address),
+        cmocka_unit_test(loop_counter),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(control),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(scoreboard),
+        cmocka_unit_test(packet),
+        cmocka_unit_test(same_twice),
+        cmocka_unit_test(evenly),
+        cmocka_unit_test(models),
+        cmocka_unit_test(pattern),
+        cmocka_unit_test(audits),
+        cmocka_unit_test(wrong_decisions),
+        cmocka_unit_test(wilson),
+        cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists),
+        cmocka_unit_test(refused_plans),
         cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
