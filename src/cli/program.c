@@ -518,13 +518,13 @@ static bool write_stats(struct child *child, const json_t *stats, const struct s
                         f64 wall_seconds)
 {
     struct run_command *run = child->run;
-    if (!run->request.stats)
+    if (!run->request.stats && !run->request.report)
         return true;
     char *text = json_dumps(stats, JSON_INDENT(2));
     bool ok = write_statistics(
         run, &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, text,
                                      all->builds, all->seconds, all->sum_seconds, wall_seconds,
-                                     hd_threads(run->device)});
+                                     hd_threads(run->device), child->folder});
     free(text);
     return ok;
 }
