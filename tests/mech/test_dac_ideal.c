@@ -351,6 +351,8 @@ static void loops(void **state)
         const u64 missed = stat(rig, "dac_ideal.missed");
         assert_int_equal(stat(rig, "dac_ideal.skipped") + missed, removed * (warps - 1));
         assert_in_range(missed, 0, i ? 4 * (warps - 1) : 0);
+        if (i == 0)
+            assert_int_equal(stat(rig, "dac_ideal.skipped_compares"), 10 * (warps - 1));
         rig_close(rig);
     }
 }

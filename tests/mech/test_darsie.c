@@ -5,6 +5,7 @@
 #include "micro/rig.h"
 
 #include "gpu/device.h"
+#include "mech/darsie.h"
 
 extern const struct mechanism darsie_mechanism;
 static const struct mechanism *const available[] = {&darsie_mechanism, NULL};
@@ -152,7 +153,7 @@ static void one_leads(void **state)
 static void followers_wait_for_the_result(void **state)
 {
     static const char body[] = " add.u32 %r0, %r0, %r0; add.u32 %r0, %r0, %t;\n";
-    u64 behind[2];
+    u64 behind[2], waited[2];
     for (u32 k = 0; k < 2; k++) {
         struct rig *rig = compare(k ? "units.int_add=120" : "units.int_add=100", body);
         const struct cycles led = cycles_of(&rig->retired, 7), next = cycles_of(&rig->issued, 8);
@@ -161,9 +162,11 @@ static void followers_wait_for_the_result(void **state)
         assert_true(next.first >= led.last);
         behind[k] = next.last - cycles_of(&rig->issued, 7).first;
         assert_true(stat(rig, "darsie.leader_waits") >= WARPS - 1);
+        waited[k] = stat(rig, "darsie.leader_wait_cycles");
         rig_close(rig);
     }
     assert_int_equal(behind[1] - behind[0], 120 - 100);
+    assert_int_equal(waited[1] - waited[0], (120 - 100) * (WARPS - 1));
 }
 
 /* Predicates are copied, or not shared. */
@@ -187,6 +190,12 @@ static void partial_writes(void **state)
     struct rig *rig = compare("", body);
     check(rig, "copies", WARPS);
     check(rig, "skipped", COMMON * (WARPS - 1));
+    /* each entry is made, written, waited for by all others, and removed */
+    check(rig, "leader_waits", COMMON * (WARPS - 1));
+    check(rig, "table_writes", (3 + WARPS - 1) * COMMON);
+    check(rig, "majority_writes", 1 + WARPS); /* when the block starts and each warp ends */
+    check(rig, "version_writes", COMMON + 1);
+    check(rig, "refetched", 0);
     rig_close(rig);
 }
 
@@ -500,6 +509,9 @@ static void stores_remove_loads(void **state)
     assert_true(stat(rig, "darsie.skipped_loads") < 2 * (WARPS - 1));
     assert_true(stat(rig, "darsie.invalidated") + stat(rig, "darsie.private_stores") > 0);
     check(rig, "stale", 0);
+    /* the others have loaded %r4 themselves, and add it themselves */
+    check(rig, "private_values", WARPS - 1);
+    check(rig, "refetched", WARPS - 1);
     rig_close(rig);
     rig = compare("darsie.stores=ignore", body);
     check(rig, "skipped_loads", 2 * (WARPS - 1));
@@ -556,6 +568,70 @@ static void atomics_and_fences_remove_loads(void **state)
     }
 }
 
+/* ---- storage ---- */
+
+struct size {
+    const char *name;
+    u32 entries, bits;
+};
+
+static void check_sizes(const struct darsie_params *params, struct state_list *list,
+                        const struct size *sizes)
+{
+    const u32 before = list->rows.count;
+    u32 n = 0;
+    darsie_mechanism.storage(params, list);
+    for (; sizes[n].name; n++) {
+        assert_true(before + n < list->rows.count);
+        const struct state_row *row = &list->rows.data[before + n];
+        if (strcmp(row->name, sizes[n].name) || row->entries != sizes[n].entries ||
+            row->bits != sizes[n].bits)
+            fail_msg("%s has %u x %u bits, not %s %u x %u", row->name, (u32)row->entries,
+                     (u32)row->bits, sizes[n].name, sizes[n].entries, sizes[n].bits);
+    }
+    assert_int_equal(list->rows.count, before + n);
+    state_free(list);
+}
+
+/* Of a core with 32 blocks. The first three and `arrived` are as published. */
+static void sizes_of_the_tables(void **state)
+{
+    struct darsie_params params = {.entries = 4, .registers = 16, .masks = true, .loads = true};
+    struct state_list list = {0};
+    state_owner(&list, "core", 1);
+    state_add(&list, "fetch", "pc", 48, 64, STATE_LIVE, "of a machine with 48 warps");
+    state_add(&list, "issue", "scoreboard", 1024, 1, STATE_LIVE, "and 1024 vector registers");
+    check_sizes(&params, &list,
+                (struct size[]){{"skip_table", 32 * 4, 48 + 32 + 2},
+                                {"majority", 32, 32},
+                                {"rename", 32 * 16, 8 + 8 + 5},
+                                {"rename_warps", 1024, 1 + 4},
+                                {"skip_more", 32 * 4, 16 + 32 + 5 + 1 + 2 * 4},
+                                {"users", 32 * 16, 32 + 1},
+                                {"freelist", 32 * 16, 4},
+                                {"positions", 48, 16},
+                                {"arrived", 32, 32},
+                                {"masks", 32 * 4, 32},
+                                {"stores", 32, 8},
+                                {"load_ids", 1024, 16},
+                                {NULL, 0, 0}});
+    /* without limits: the published sizes; a machine that is not described */
+    params = (struct darsie_params){0};
+    list = (struct state_list){0};
+    state_owner(&list, "core", 1);
+    check_sizes(&params, &list,
+                (struct size[]){{"skip_table", 32 * 8, 82},
+                                {"majority", 32, 32},
+                                {"rename", 32 * 32, 21},
+                                {"rename_warps", 2048, 1 + 5},
+                                {"skip_more", 32 * 8, 16 + 32 + 5 + 1 + 2 * 5},
+                                {"users", 32 * 32, 33},
+                                {"freelist", 32 * 32, 5},
+                                {"positions", 64, 16},
+                                {"arrived", 32, 32},
+                                {NULL, 0, 0}});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +655,7 @@ int main(void)
         cmocka_unit_test(atomics_and_fences_remove_loads),
         cmocka_unit_test(loads_wait_for_stores),
         cmocka_unit_test(registers_beside_the_blocks),
+        cmocka_unit_test(sizes_of_the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -632,19 +632,25 @@ static void scalar_registers_run_out_and_come_back(void **state)
 }
 
 /* Results that are not written keep no entry, and give none back twice: dropped ones, and those of warps
- * that end before. r4 comes to be where r1 is, which has an entry. */
+ * that end before. In the first program the sums are where ctaid is, which has an entry; in the second in
+ * registers that have none. */
 static void results_that_are_not_written_keep_no_entry(void **state)
 {
-    static const char ptx[] =
+    static const char *const programs[] = {
         KERNEL " mov.u32 %r1, 7; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n"
-               " ret;\n}\n";
-    for (u32 drop = 0; drop < 2; drop++) {
+               " ret;\n}\n",
+        KERNEL " mov.u32 %r1, 7; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n"
+               " xor.b32 %r5, %r2, %r3; xor.b32 %r5, %r5, %r4; xor.b32 %r5, %r5, %i; xor.b32 %r5, "
+               "%r5, %r1;\n"
+               " st.global.u32 [%p], %r5; ret;\n}\n"};
+    for (u32 i = 0; i < 4; i++) {
+        const bool drop = i % 2;
         struct rig *rig =
             open_rig(drop ? ONE "uniform.design=srf uniform.mode=intra scribble.on=true "
                                 "scribble.where=none uniform.srf_entries=64"
                           : ONE "uniform.design=srf uniform.mode=intra "
                                 "uniform.srf_entries=64",
-                     ptx);
+                     programs[i / 2]);
         rig_run(rig, 2, 4 * WARP, rig_memory(rig, 4));
         if (drop)
             assert_int_equal(stat(rig, "scribble.scribbles"), 2 * 4 * 3);

@@ -583,6 +583,7 @@ static void fast_instructions_issue_first(void **state)
     struct slow_parts parts = {{LEFT(0x3ff)}};
     char *code = racing();
     u32 first_slow[2], last_fast[2], regs[4];
+    u64 fast[2];
     find_registers(code, OP_mad_lo_b32, regs);
     for (u32 priority = 0; priority < 2; priority++) {
         struct seen seen =
@@ -590,6 +591,7 @@ static void fast_instructions_issue_first(void **state)
                 &parts, NULL);
         first_slow[priority] = UINT32_MAX;
         last_fast[priority] = 0;
+        fast[priority] = counted(&seen, "fast_instructions");
         for (u32 warp = 0; warp < 32; warp++) {
             const bool slow = (warp + regs[0]) % BANKS >= 11; /* written, and read */
             if (slow)
@@ -601,6 +603,7 @@ static void fast_instructions_issue_first(void **state)
     }
     assert_true(first_slow[0] < last_fast[0]);
     assert_true(first_slow[1] > last_fast[1]);
+    assert_true(fast[0] > 0 && fast[1] == fast[0]); /* in another order */
     free(code);
 }
 
