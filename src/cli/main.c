@@ -14,7 +14,7 @@
 const struct command *const commands[] = {
     &run_command, &inject_command, &disasm_command, &params_command, &stats_command, &machines_command,
     &area_command, &energy_command, &chip_command, &mechanisms_command, &workloads_command,
-    &compare_command, &report_command, &reproduce_command, &sweep_command, &help_command, &completion_command, NULL};
+    &nvcc_command, &compare_command, &report_command, &reproduce_command, &sweep_command, &help_command, &completion_command, NULL};
 /* clang-format on */
 
 /* A signal handler: only async-signal-safe functions. */
@@ -49,7 +49,7 @@ static void catch_crashes(void)
 
 static int unknown_command(const char *word)
 {
-    const char *names[16];
+    const char *names[32];
     u32 count = 0;
     for (u32 i = 0; commands[i]; i++)
         if (!commands[i]->hidden)
@@ -109,10 +109,14 @@ int main(int argc, char **argv)
         struct arena *arena = arena_create();
         struct command_line line = {.argc = argc, .argv = argv};
         int code = EXIT_USAGE;
-        if (options_parse(arena, command, argc - 2, argv + 2, &line))
+        if (command->own_words) {
+            line.program = argv + 2;
             code = command->run(command, &line);
-        else if (line.program)
+        } else if (options_parse(arena, command, argc - 2, argv + 2, &line)) {
+            code = command->run(command, &line);
+        } else if (line.program) {
             code = EXIT_OWN;
+        }
         arena_destroy(arena);
         return flushed(code);
     }

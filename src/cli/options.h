@@ -82,6 +82,7 @@ struct command {
     const struct example *examples;
     bool hidden;
     bool runs_programs; /* "--" ends the command's own words */
+    bool own_words;     /* it reads its words itself, in `program`; the table is only shown */
     u32 max_words;
     enum complete complete; /* of plain words */
     int (*run)(const struct command *command, const struct command_line *line);
@@ -116,8 +117,8 @@ bool print_completion(FILE *to, const char *shell);
 
 extern const struct command area_command, chip_command, compare_command, energy_command,
     inject_command, run_command, disasm_command, params_command, stats_command, machines_command,
-    mechanisms_command, workloads_command, report_command, reproduce_command, sweep_command,
-    help_command, completion_command;
+    mechanisms_command, nvcc_command, workloads_command, report_command, reproduce_command,
+    sweep_command, help_command, completion_command;
 
 /* Print the built-in experiments and workloads, one per line. */
 void print_experiment_names(void);

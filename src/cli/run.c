@@ -651,7 +651,7 @@ static const struct option options[] = {
 
 static const struct example examples[] = {
     {"heddle run --machine gtx1080ti --stats s.json -- ./my_opencl_program 1024",
-     "An unmodified OpenCL program, on another machine:"},
+     "An unmodified OpenCL or CUDA program, on another machine:"},
     {"heddle run --workload hotspot --quick --kernels hotspot --annotate",
      "A program that comes with Heddle, and where its kernel spends its time:"},
     {"heddle run vecadd.ptx --grid 4 --block 256 --arg in:a.bin --arg in:b.bin "
@@ -678,9 +678,10 @@ const struct command run_command = {
     .name = "run",
     .words = "[options] -- PROGRAM [words] | --workload NAME | FILE --grid X[,Y[,Z]] "
              "--block X[,Y[,Z]] [options] [--then [FILE] ...]",
-    .summary = "run an OpenCL program, or kernels of a file, on a modelled GPU",
+    .summary = "run an OpenCL or CUDA program, or kernels of a file, on a modelled GPU",
     .help =
-        "With a program after '--', or a workload, runs an unmodified OpenCL program: its kernels "
+        "With a program after '--', or a workload, runs an unmodified OpenCL or CUDA program: its "
+        "kernels "
         "run on the modelled machine, everything else on the host. A summary of its kernels goes "
         "to standard error when the program ends, however it ends. Its exit code is passed on, "
         "except that 0 becomes 3 if a launch faulted; 125 means that heddle itself failed.\n"

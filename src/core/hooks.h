@@ -30,6 +30,7 @@ struct core;
 struct core_config;
 struct exec;
 struct memory_view;
+struct memory_view_mark;
 struct inflight;
 struct thread_block;
 struct warp;
@@ -326,6 +327,13 @@ struct mechanism {
     /* An access takes effect: what its warp sees of global memory, and where its stores go. */
     struct memory_view *(*view)(void *state, struct core *core, struct inflight *inflight,
                                 struct memory_view *view);
+    /* An access has faulted, and has done nothing. True: the mechanism takes the fault; the launch
+     * goes on as if the access had been performed, and a load leaves any value. */
+    bool (*faulted)(void *state, struct core *core, const struct inflight *inflight);
+    /* An access with stores has taken effect: what it stored in global memory is in the log of its
+     * view, after the mark. Not called for global atomics. */
+    void (*stored)(void *state, struct core *core, const struct inflight *inflight,
+                   const struct memory_view *view, struct memory_view_mark mark);
     /* A transaction has left the head of the load/store unit, for the tags of a cache or for the
      * network; `request` is its number: `waiter` of its cache_event, `tag` of its packet. Or
      * (NO_TRANSACTION) the access leaves the head. A line of local memory that is written back has

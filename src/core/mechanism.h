@@ -25,6 +25,7 @@
 #include "base/state_walk.h"
 #include "chip/classes.h"
 #include "core/stages.h"
+#include "exec/memory_view.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
 #include "ir/waits.h"

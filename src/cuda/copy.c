@@ -275,7 +275,7 @@ EXPORT_STREAM(cudaMemcpyToSymbolAsync)
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    u8 *to;
+    u8 *to = NULL;
     const cudaError_t status = in_variable(symbol, bytes, offset, &to);
     return status == cudaSuccess ? cudaMemcpyAsync(to, from, bytes, kind, stream) : status;
 }
@@ -284,7 +284,7 @@ EXPORT_SYNC(cudaMemcpyToSymbol)
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind)
 {
-    u8 *to;
+    u8 *to = NULL;
     const cudaError_t status = in_variable(symbol, bytes, offset, &to);
     return status == cudaSuccess ? cudaMemcpy(to, from, bytes, kind) : status;
 }
@@ -293,7 +293,7 @@ EXPORT_STREAM(cudaMemcpyFromSymbolAsync)
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    u8 *from;
+    u8 *from = NULL;
     const cudaError_t status = in_variable(symbol, bytes, offset, &from);
     return status == cudaSuccess ? cudaMemcpyAsync(to, from, bytes, kind, stream) : status;
 }
@@ -302,7 +302,7 @@ EXPORT_SYNC(cudaMemcpyFromSymbol)
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind)
 {
-    u8 *from;
+    u8 *from = NULL;
     const cudaError_t status = in_variable(symbol, bytes, offset, &from);
     return status == cudaSuccess ? cudaMemcpy(to, from, bytes, kind) : status;
 }
@@ -310,7 +310,7 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 EXPORT(cudaGetSymbolAddress)
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol)
 {
-    u8 *start;
+    u8 *start = NULL;
     if (!address)
         return ended(cudaErrorInvalidValue);
     const cudaError_t status = in_variable(symbol, 0, 0, &start);

@@ -11,8 +11,9 @@ enum {
     ENTRY_BYTES = 64, /* that all fields lie in */
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
-    FLAG_LZ4_OLD = 0x1000, /* another compression, of CUDA before 11: not supported */
-    TEXT_LIMIT = 256 << 20 /* a larger PTX file is taken for damage */
+    FLAG_LZ4_OLD = 0x1000,  /* another compression, of CUDA before 11: not supported */
+    TEXT_LIMIT = 256 << 20, /* a larger PTX file is taken for damage, */
+    RATIO_LIMIT = 1000      /* and so is one that was compressed to less than this part */
 };
 
 static u64 number(const u8 *at, u32 bytes)
@@ -48,14 +49,15 @@ static bool read_text(struct fatbin_entry *entry, struct arena *arena, const u8 
     if (flags & FLAG_LZ4_OLD)
         return error_set(error, ERROR_UNSUPPORTED, "fat binary",
                          "PTX compressed by CUDA before 11: expected LZ4, zstd or plain text");
-    if (size > TEXT_LIMIT || (compressed && packed > bytes))
+    const u64 kept = compressed && packed ? packed : bytes;
+    if (size > TEXT_LIMIT || kept > bytes || kept > TEXT_LIMIT || size / RATIO_LIMIT > kept)
         return error_set(error, ERROR_INPUT, "fat binary",
                          "a PTX text of %" PRIu64 " bytes in %" PRIu64 ": the binary is damaged",
                          size, bytes);
     char *text = arena_array(arena, char, size + 1);
     if (!compressed)
         memcpy(text, payload, bytes);
-    else if (!decompress(text, size, payload, packed ? packed : bytes, flags))
+    else if (!decompress(text, size, payload, kept, flags))
         return error_set(error, ERROR_INPUT, "fat binary",
                          "a PTX text cannot be decompressed: the binary is damaged");
     text[size] = '\0';

@@ -199,8 +199,10 @@ static cudaError_t start(const void *function, struct dim3 grid, struct dim3 blo
         status = prepare_grid_barrier(device, &launch, &workspace);
     if (status == cudaSuccess)
         status = run(device, &launch, stream);
-    if (workspace)
+    if (workspace) {
+        hd_kernel_range(launch.kernel, &(struct hd_range){.work_dim = 3}, NULL);
         hd_release(device->device, workspace, NULL);
+    }
     free(launch.args);
     return ended(status);
 }
@@ -225,4 +227,19 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, struct dim3 grid, struct dim
                                void **args, size_t shared_bytes, cudaStream_t stream)
 {
     return start(kernel, grid, block, args, shared_bytes, stream, false);
+}
+
+EXPORT_STREAM(cudaLaunchKernelExC)
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+    bool cooperative = false;
+    if (!config || (config->numAttrs && !config->attrs))
+        return ended(cudaErrorInvalidValue);
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+            cooperative = config->attrs[i].val.cooperative;
+        else if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            return ended(cudaErrorNotSupported);
+    return start(function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                 config->stream, cooperative);
 }

@@ -3,8 +3,7 @@
  *
  * Compilers register a fat binary before main, with the host addresses of its kernels' stubs and of its
  * variables' shadows. Its PTX is read and loaded when the program first uses something of it on a
- * device. Managed variables are an exception: the program may read them at once, so that their
- * pointers are set by __cudaInitModule.
+ * device.
  */
 #include "cuda/runtime.h"
 
@@ -100,6 +99,24 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
     *(struct cuda_variable *)vec_push(&registry.variables) =
         (struct cuda_variable){host, name, (struct cuda_module *)handle};
     registry.sorted = false;
+}
+
+EXPORT(__cudaRegisterManagedVar)
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                              int is_extern, size_t bytes, int constant, int global)
+{
+    (void)handle, (void)host, (void)device, (void)is_extern, (void)constant, (void)global;
+    explain(name,
+            "a __managed__ variable of %zu bytes, which is not supported: use "
+            "cudaMallocManaged",
+            bytes);
+}
+
+EXPORT(__cudaInitModule)
+char __cudaInitModule(void **handle)
+{
+    (void)handle;
+    return 1;
 }
 
 /* A library that is unloaded takes its kernels along. At the end of the process the order of

@@ -32,7 +32,8 @@ struct memory_view {
     u32 count, capacity;
     u8 *data;
     size_t used, room;
-    uintptr_t low, high; /* V2 */
+    const struct memory_view *base; /* its bytes lie under those of this log; NULL: none */
+    uintptr_t low, high;            /* V2 */
     u64 filter[FILTER_BITS / 64];
     struct memory_hint hints[HINTS];
     u8 staged[LANES][LANE_BYTES]; /* copies for lanes of the current load */
@@ -58,7 +59,13 @@ void memory_view_destroy(struct memory_view *view)
 
 bool memory_view_empty(const struct memory_view *view)
 {
-    return !view->count;
+    return !view->count && (!view->base || !view->base->count);
+}
+
+void memory_view_set_base(struct memory_view *view, const struct memory_view *base)
+{
+    assert(!base || !base->base);
+    view->base = base;
 }
 
 void memory_view_publish(struct memory_view *view)
@@ -122,8 +129,7 @@ static void mark_sectors(struct memory_view *view, const u8 *to, u32 bytes)
         view->filter[s % FILTER_BITS / 64] |= 1ull << s % 64;
 }
 
-/* Whether the log may hold some of these bytes. */
-bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
+static bool log_may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
 {
     const uintptr_t first = (uintptr_t)from, end = first + bytes;
     if (first >= view->high || end <= view->low)
@@ -134,33 +140,62 @@ bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 by
     return false;
 }
 
+bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes)
+{
+    return log_may_hold(view, from, bytes) || (view->base && log_may_hold(view->base, from, bytes));
+}
+
+/* Bytes of a record, as far as they overlap with [from, from + bytes), go into the copy. Returns a
+ * bit for each of the first 64 bytes that did. */
+static u64 overlay_record(const struct memory_view *view, const struct record *e, const u8 *from,
+                          u32 bytes, u8 *copy)
+{
+    const uintptr_t start = MAX((uintptr_t)e->to, (uintptr_t)from);
+    const uintptr_t end = MIN((uintptr_t)e->to + e->bytes, (uintptr_t)from + bytes);
+    if (start >= end)
+        return 0;
+    const u64 first = start - (uintptr_t)from;
+    memcpy(copy + first, view->data + e->at + (start - (uintptr_t)e->to), end - start);
+    return first < 64 ? ~0ull >> (64 - MIN(end - start, 64 - first)) << first : 0;
+}
+
+static u64 overlay_log(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy)
+{
+    u64 held = 0;
+    if (!view->count || !log_may_hold(view, from, bytes))
+        return 0;
+    for (u32 i = 0; i < view->count; i++)
+        held |= overlay_record(view, &view->records[i], from, bytes, copy);
+    return held;
+}
+
 void memory_view_overlay(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy)
 {
-    if (!view->count || !memory_view_may_hold(view, from, bytes))
-        return;
-    for (u32 i = 0; i < view->count; i++) {
-        const struct record *e = &view->records[i];
-        const uintptr_t start = MAX((uintptr_t)e->to, (uintptr_t)from);
-        const uintptr_t end = MIN((uintptr_t)e->to + e->bytes, (uintptr_t)from + bytes);
-        if (start < end)
-            memcpy(copy + (start - (uintptr_t)from),
-                   view->data + e->at + (start - (uintptr_t)e->to), end - start);
-    }
+    if (view->base)
+        overlay_log(view->base, from, bytes, copy);
+    overlay_log(view, from, bytes, copy);
 }
 
 u64 memory_view_collect(const struct memory_view *view, const u8 *from, u32 bytes, u8 *copy)
 {
-    u64 held = 0;
+    const u64 below = view->base ? overlay_log(view->base, from, bytes, copy) : 0;
     assert(bytes <= 64);
-    memory_view_overlay(view, from, bytes, copy);
-    for (u32 i = 0; i < view->count; i++) {
-        const struct record *e = &view->records[i];
-        const uintptr_t start = MAX((uintptr_t)e->to, (uintptr_t)from);
-        const uintptr_t end = MIN((uintptr_t)e->to + e->bytes, (uintptr_t)from + bytes);
-        if (start < end)
-            held |= ~0ull >> (64 - (end - start)) << (start - (uintptr_t)from);
-    }
-    return held;
+    return below | overlay_log(view, from, bytes, copy);
+}
+
+bool memory_view_next(const struct memory_view *view, struct memory_view_mark *at,
+                      struct memory_view_run *run)
+{
+    if (at->bytes == view->used)
+        return false;
+    /* The last entry before the mark may have been extended after it. */
+    const struct record *e = at->entries ? &view->records[at->entries - 1] : NULL;
+    if (!e || e->at + e->bytes == at->bytes)
+        e = &view->records[at->entries++];
+    const u32 skip = (u32)(at->bytes - e->at);
+    *run = (struct memory_view_run){e->to + skip, view->data + at->bytes, e->bytes - skip};
+    at->bytes = e->at + e->bytes;
+    return true;
 }
 
 /* Adds an entry, or extends the last one if the store continues it. */
@@ -197,7 +232,7 @@ static void redirect_store(struct memory_view *view, const struct lanes_memory *
 static void redirect_load(struct memory_view *view, const struct lanes_memory *moves,
                           struct access *access, u32 lanes, u32 bytes)
 {
-    if (!view->count)
+    if (memory_view_empty(view))
         return;
     u32 held = 0;
     if (access->base && lanes == LANES_FULL && moves->adjacent(access->offset, bytes) &&

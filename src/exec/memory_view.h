@@ -25,13 +25,27 @@ void memory_view_reserve(struct memory_view *view, u32 entries, size_t bytes);
 u8 *memory_view_log(struct memory_view *view, u8 *to, u32 bytes);
 bool memory_view_may_hold(const struct memory_view *view, const u8 *from, u32 bytes);
 
-/* To undo the stores of an access that has faulted. */
+/* A place in the log: what was stored before it, and what is stored after it. */
 struct memory_view_mark {
     u32 entries;
     size_t bytes;
 };
 struct memory_view_mark memory_view_mark(const struct memory_view *view);
+/* Undoes the stores of an access that has faulted. */
 void memory_view_rewind(struct memory_view *view, struct memory_view_mark mark);
+
+/* Adjacent bytes in the log, in the order of the stores. */
+struct memory_view_run {
+    u8 *to; /* host memory that they are for */
+    const u8 *data;
+    u32 bytes;
+};
+/* The next run after a mark, which moves behind it. False: there is none. */
+bool memory_view_next(const struct memory_view *view, struct memory_view_mark *at,
+                      struct memory_view_run *run);
+/* What loads through the view see under its own stores: the bytes in the log of `base`, before those of
+ * memory. `base` has none itself, and must stay. NULL: only memory. */
+void memory_view_set_base(struct memory_view *view, const struct memory_view *base);
 
 /* The allocation that an instruction of this core used last. */
 struct memory_hint {

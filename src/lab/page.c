@@ -18,6 +18,8 @@ static const char style[] =
     "th:first-child, td.text, th.text { text-align: left; } tfoot { font-weight: bold; }\n"
     ".legend span { margin-right: 1rem; white-space: nowrap; } .quiet { color: var(--quiet); }\n"
     ".no, .failed { font-weight: bold; text-decoration: underline; }\n"
+    ".controls label { margin-right: 0.8rem; } .front { fill: none; stroke: var(--text); "
+    "stroke-dasharray: 4 3; } th[role=button] { cursor: pointer; }\n"
     "code { font-size: 0.9em; }\n";
 
 void page_element(FILE *to, const char *open, const char *text, const char *close)
@@ -37,6 +39,11 @@ void page_begin(FILE *to, const char *name, const char *title)
     chart_styles(to);
     fputs("</style>\n</head>\n<body>\n<main>\n", to);
     page_element(to, "<h1>", title, "</h1>\n");
+}
+
+void page_script(FILE *to, const char *script)
+{
+    fprintf(to, "<script>//<![CDATA[\n%s//]]></script>\n", script);
 }
 
 void page_end(FILE *to)

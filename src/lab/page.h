@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 void page_begin(FILE *to, const char *name, const char *title);
+/* A script of the page's own, in which no "]]>" may be. */
+void page_script(FILE *to, const char *script);
 void page_end(FILE *to);
 /* Text with markup characters escaped, between two pieces of markup. */
 void page_element(FILE *to, const char *open, const char *text, const char *close);

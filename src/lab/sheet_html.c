@@ -1,6 +1,7 @@
 /*
  * Results of a sweep as a page: for each column a small chart for each workload, with a curve for
- * each combination of the other axes; then the failures, and how to repeat the sweep.
+ * each combination of the other axes; the values, which the page's script (sheet.js) filters, sorts
+ * and draws in other ways; then the failures, and how to repeat the sweep.
  *
  * The horizontal axis is the first numeric axis with several values. If its values grow by a
  * factor, the scale is logarithmic. Without such an axis it is the longest other one, and there are
@@ -10,6 +11,8 @@
 #include "lab/chart.h"
 #include "lab/page.h"
 #include "lab/sheet.h"
+
+#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,8 +27,10 @@ enum {
     MAX_CURVES = 16,
     MAX_TICKS = 10,
     MAX_FAILURES = 100,
-    MAX_ROWS = 500
+    MAX_ROWS = 20000
 };
+
+extern const struct builtin_file lab_assets[]; /* sheet.js */
 
 /* What is drawn against what. */
 struct chart_layout {
@@ -327,7 +332,7 @@ static void print_charts(FILE *to, const struct chart_layout *layout)
 static void print_table(FILE *to, const struct sheet *sheet)
 {
     u32 values[SPACE_MAX_AXES], shown = 0;
-    fputs("<h2>Values</h2>\n<div class=\"scroll\"><table>\n<thead><tr>", to);
+    fputs("<h2>Values</h2>\n<div class=\"scroll\"><table class=\"values\">\n<thead><tr>", to);
     for (u32 a = 0; a < sheet->space->axis_count; a++)
         if (!sheet->space->axes[a].kind->repeats)
             page_element(to, "<th scope=\"col\" class=\"text\">", sheet->space->axes[a].name,
@@ -350,9 +355,10 @@ static void print_table(FILE *to, const struct sheet *sheet)
             if (isnan(mean.value))
                 fputs("<td>-</td>", to);
             else if (mean.samples > 1)
-                fprintf(to, "<td>%.6g &#177; %.2g</td>", mean.value, mean.interval);
+                fprintf(to, "<td data-v=\"%.17g\">%.6g &#177; %.2g</td>", mean.value, mean.value,
+                        mean.interval);
             else
-                fprintf(to, "<td>%.6g</td>", mean.value);
+                fprintf(to, "<td data-v=\"%.17g\">%.6g</td>", mean.value, mean.value);
         }
         page_element(to, "<td class=\"text\">", sheet->rows.data[r].status, "</td></tr>\n");
     }
@@ -408,5 +414,6 @@ void sheet_html(FILE *to, const struct sheet *sheet)
     print_table(to, sheet);
     print_failures(to, sheet);
     print_provenance(to, sheet);
+    page_script(to, lab_assets[0].text);
     page_end(to);
 }

@@ -130,6 +130,6 @@ void report_print(FILE *to, struct arena *arena, const struct report_run *runs, 
     print_head(&page);
     for (u32 i = 0; i < ARRAY_LEN(sections); i++)
         sections[i](&page);
-    fprintf(to, "</main>\n<script>//<![CDATA[\n%s//]]></script>\n</body>\n</html>\n",
-            asset("script"));
+    page_script(to, asset("script"));
+    page_end(to);
 }

@@ -1,5 +1,5 @@
 /*
- * Thread block compaction: what is stored stays the same, warps that are formed are those that one
+ * Thread block compaction, and large warps, which share its code: what is stored stays the same, warps that are formed are those that one
  * counts by hand, warps are at home again where threads meet, and a kernel with a divergent region of
  * vector instructions is faster at every degree of divergence and unchanged without.
  */
@@ -7,8 +7,8 @@
 
 #include "gpu/device.h"
 
-extern const struct mechanism tbc_mechanism;
-static const struct mechanism *const available[] = {&tbc_mechanism, NULL};
+extern const struct mechanism tbc_mechanism, lwm_mechanism;
+static const struct mechanism *const available[] = {&tbc_mechanism, &lwm_mechanism, NULL};
 
 enum {
     WARP = 32
@@ -53,11 +53,9 @@ struct pair {
     struct rig *plain, *tbc;
 };
 
-/* Runs a program without and with the mechanism: stores and thread instructions are the same. */
-static struct pair compare(const char *settings, const char *body, u32 blocks, u32 threads)
+/* Runs a program without and with a mechanism: stores and thread instructions are the same. */
+static struct pair compare_on(const char *on, const char *body, u32 blocks, u32 threads)
 {
-    char on[256];
-    snprintf(on, sizeof on, "tbc.on=true %s", settings);
     const struct pair pair = {open_rig("", body), open_rig(on, body)};
     u32 *expected = run(pair.plain, blocks, threads), *found = run(pair.tbc, blocks, threads);
     for (u32 i = 0; i < blocks * threads; i++)
@@ -67,6 +65,13 @@ static struct pair compare(const char *settings, const char *body, u32 blocks, u
     free(expected);
     free(found);
     return pair;
+}
+
+static struct pair compare(const char *settings, const char *body, u32 blocks, u32 threads)
+{
+    char on[256];
+    snprintf(on, sizeof on, "tbc.on=true %s", settings);
+    return compare_on(on, body, blocks, threads);
 }
 
 static void done(struct pair pair)
@@ -268,6 +273,29 @@ static void patience(void **state)
     done(pair);
 }
 
+/* ---- large warps ---- */
+
+/* Of twenty warps, eight are a large warp, eight another one, and four a smaller one: each packs its
+ * two ways into half as many sub-warps as it has warps, and all return. */
+static void large_warps(void **state)
+{
+    struct pair pair = compare_on("lwm.on=true", HALVES, 1, 20 * WARP);
+    assert_int_equal(stat(pair.tbc, "lwm.groups"), 3);
+    assert_int_equal(stat(pair.tbc, "lwm.compactions"), 6);
+    assert_int_equal(stat(pair.tbc, "lwm.formed"), 20);
+    assert_int_equal(stat(pair.tbc, "lwm.apart"), 40);
+    assert_int_equal(issues(pair.tbc, BRANCH + 1), 10);
+    assert_int_equal(issues(pair.plain, BRANCH + 1), 20);
+    assert_int_equal(issues(pair.tbc, BRANCH + 6), 20);
+    done(pair);
+    /* all sub-warps wait at each branch, also where threads agree */
+    pair = compare_on("lwm.on=true", " setp.gt.u32 %q0, %w, 1;" HALVES, 1, 8 * WARP);
+    assert_int_equal(stat(pair.tbc, "lwm.arrivals"), 8);
+    assert_int_equal(stat(pair.tbc, "lwm.groups"), 1);
+    done(pair);
+    done(compare_on("lwm.on=true", LOOP, 3, 13 * WARP - 5));
+}
+
 /* ---- time ---- */
 
 /* A loop with a region of vector instructions on either side of a branch, which `share` of 256
@@ -356,6 +384,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(regions),
         cmocka_unit_test(patience),
+        cmocka_unit_test(large_warps),
         cmocka_unit_test(faster_where_it_diverges),
         cmocka_unit_test(refusals),
     };

@@ -46,6 +46,8 @@ for words in sets:
         sys.exit(f"{name} with {words}: results differ in bits")
     if stats.get("dac_ideal.untrue"):
         sys.exit(f"{name} with {words}: {stats['dac_ideal.untrue']} results are not what was said of them")
+    if stats.get("sdmr.detected"):
+        sys.exit(f"{name} with {words}: {stats['sdmr.detected']} copies have stored something else")
     own = {word.split(":")[0] for word in mechanisms}
     if own - {key.split(".")[0] for key in stats}:
         sys.exit(f"{name} with {words}: it has counted nothing")

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -205,6 +206,45 @@ def silent(browser):
             assert message["params"]["request"]["url"].startswith(("file:", "data:", "chrome:")), message
 
 
+def explored(browser, folder):
+    """The page of a sweep: points are filtered, drawn against each other with their front, and averaged."""
+    words = [HEDDLE, "sweep", "--machine", "gtx480", "--set", "l1d.sets=8,32", "--set", "gpu.cores=1,2,4", "--mech", "none",
+             "--mech", "filter_cache", "--kernel", f"{KERNEL} --grid 4 --block 32 --arg zero:64K --arg zero:4K --arg u32:64",
+             "--out", "sweep"]
+    subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    points = json.loads((folder / "sweep/sweep.json").read_text())["points"]
+    browser.open(folder / "sweep/sweep.html")
+    dots = "return Array.from(document.querySelectorAll('.scatter circle')).map(one => [Number(one.dataset.x), Number(one.dataset.y)]);"
+    pairs = [[point["cycles"], point["energy"]] for point in points]
+    assert browser.run(dots) == pairs
+    best = {tuple(one) for one in pairs
+            if not any(a <= one[0] and b <= one[1] and [a, b] != one for a, b in pairs)}
+    assert int(browser.run("return document.querySelector('.front').dataset.points;")) == len(best)
+    heat = browser.run("return Array.from(document.querySelectorAll('.heat td')).map(one => Number(one.dataset.v));")
+    means = []
+    for sets in ("8", "32"):
+        for cores in ("1", "2", "4"):
+            few = [p["cycles"] for p in points if (str(p["l1d.sets"]), str(p["gpu.cores"])) == (sets, cores)]
+            means.append(sum(few) / len(few))
+    assert heat == means, (heat, means)
+    sift = """const input = document.querySelector('input[type=search]'); input.value = arguments[0];
+              input.dispatchEvent(new Event('input'));"""
+    middle = sorted(one[0] for one in pairs)[6]
+    browser.run(sift, f"none cycles<{middle}")
+    assert browser.run(dots) == [pair for pair, point in zip(pairs, points) if point["mechanism"] == "none" and pair[0] < middle]
+    browser.run(sift, "gpu.cores=2")
+    assert len(browser.run(dots)) == 4
+    browser.run(sift, "")
+    looks(browser, "sweep")
+    page = (folder / "sweep/sweep.html").read_text(encoding="utf-8")
+    first, rows, last = re.split(r"(?<=<tbody>\n)|(?=</tbody>)", page)
+    (folder / "many.html").write_text(first + rows * (5000 // len(points)) + last, encoding="utf-8")
+    began = time.monotonic()
+    browser.open(folder / "many.html")
+    print(f"a page of 5000 points opened in {time.monotonic() - began:.2f} s")
+    silent(browser)
+
+
 def main():
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("no chromium or chromedriver")
@@ -227,6 +267,7 @@ def main():
                     check(browser, tested)
                 looks(browser, page.removesuffix(".html"))
                 silent(browser)
+            explored(browser, folder)
         finally:
             browser.close()
 

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_CUDA_RUNTIME_API_H
 #define HEDDLE_CUDA_RUNTIME_API_H
 
-#include <stddef.h>
+#include "vector_types.h"
 
 #define CUDART_VERSION 12000
 #define CUDART_CB
@@ -30,37 +30,6 @@ enum cudaError {
 typedef enum cudaError cudaError_t;
 
 /* ---- types ---- */
-
-#ifndef HEDDLE_DIM3
-#define HEDDLE_DIM3
-struct uint3 {
-    unsigned x, y, z;
-};
-#ifdef __cplusplus
-struct dim3 {
-    unsigned x, y, z;
-#if __cplusplus >= 201103L
-    __attribute__((host, device)) constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1)
-        : x(x_), y(y_), z(z_)
-    {
-    }
-    __attribute__((host, device)) constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z)
-    {
-    }
-    __attribute__((host, device)) constexpr operator uint3() const
-    {
-        return uint3{x, y, z};
-    }
-#endif
-};
-#else
-struct dim3 {
-    unsigned x, y, z;
-};
-typedef struct dim3 dim3;
-typedef struct uint3 uint3;
-#endif
-#endif
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -232,6 +201,28 @@ struct cudaMemcpy3DParms {
     enum cudaMemcpyKind kind;
 };
 
+typedef enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeClusterDimension = 4
+} cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+} cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute_st {
+    cudaLaunchAttributeID id;
+    char pad[4];
+    cudaLaunchAttributeValue val;
+} cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_st {
+    struct dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+} cudaLaunchConfig_t;
+
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *user);
 typedef void (*cudaHostFn_t)(void *user);
 
@@ -380,6 +371,7 @@ cudaError_t cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3
 cudaError_t cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3 block,
                                         void **args, size_t shared_bytes HEDDLE_DEFAULT(0),
                                         cudaStream_t stream HEDDLE_DEFAULT(0));
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function);
 cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config);
@@ -408,8 +400,9 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
                               int is_extern, size_t bytes, int constant, int global);
 char __cudaInitModule(void **handle);
-unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared_bytes,
-                                     cudaStream_t stream);
+unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
+                                     size_t shared_bytes HEDDLE_DEFAULT(0),
+                                     cudaStream_t stream HEDDLE_DEFAULT(0));
 cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared_bytes,
                                        void *stream);
 

@@ -23,6 +23,7 @@
 #include "core/common/content.h"
 #include "core/common/lsu_tick.h"
 #include "core/live.h"
+#include "exec/memory_view.h"
 #include "mem/stride.h"
 
 /* ---- the head ---- */
@@ -229,15 +230,39 @@ static COLD struct memory_view *view_of(struct core *core, struct inflight *infl
     return view;
 }
 
+/* An access has faulted. True: a mechanism has taken the fault, and nothing has happened. */
+static COLD bool fault_is_taken(struct core *core, struct inflight *inflight)
+{
+    bool taken = false;
+    EACH_USE(use, &core->hooks, faulted)
+        taken |= use->mechanism->faulted(use->state, core, inflight);
+    if (!taken)
+        return false;
+    inflight->dyn.faulted = false;
+    core->exec->stopped = false;
+    core->exec->fault = (struct fault){0};
+    return true;
+}
+
+static COLD void tell_stored(struct core *core, const struct inflight *inflight,
+                             const struct memory_view *view, struct memory_view_mark mark)
+{
+    EACH_USE(use, &core->hooks, stored)
+        use->mechanism->stored(use->state, core, inflight, view, mark);
+}
+
 bool lsu_act(struct core *core, struct inflight *inflight)
 {
     if (UNLIKELY(core->live != NULL))
         live_accesses(core, inflight);
-    if (!dyninst_access(&inflight->dyn,
-                        core_hooked(core, SEAM_VIEW) ? view_of(core, inflight) : core->view)) {
+    struct memory_view *view = core_hooked(core, SEAM_VIEW) ? view_of(core, inflight) : core->view;
+    const struct memory_view_mark mark = memory_view_mark(view);
+    if (!dyninst_access(&inflight->dyn, view) && !fault_is_taken(core, inflight)) {
         core->stopped = true;
         return false;
     }
+    if (core_hooked(core, SEAM_STORED) && inflight->dyn.stores)
+        tell_stored(core, inflight, view, mark);
     if (!--core->slots[inflight->slot].unacted)
         slot_counted(core, inflight->slot);
     return true;

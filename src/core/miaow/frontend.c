@@ -360,7 +360,7 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 enum {
     SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_ALLOCATE | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND |
              1 << SEAM_RESULT | 1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL |
-             1 << SEAM_VIEW | 1 << SEAM_COLLECTED
+             1 << SEAM_VIEW | 1 << SEAM_STORED | 1 << SEAM_COLLECTED
 };
 
 static const char *lacks(const struct mechanism *m, const void *params)

@@ -161,12 +161,15 @@ static u32 cache_access(struct core *core, struct near_cache *cache, u64 address
     return p->cache_hit + (u32)(ready - now);
 }
 
-/* Cycles of the words of a row, the first of which is requested in cycle `at`. */
-static u32 words_cycles(struct core *core, const struct miaow_lsu *lw, struct dyninst *f, u32 row,
-                        u32 words, u64 at)
+/* Cycles of the words of a row, the first of which is requested in cycle `at`. Those of a silent store
+ * pass by the cache. */
+static u32 words_cycles(struct core *core, const struct miaow_lsu *lw, struct inflight *inflight,
+                        u32 row, u32 words, u64 at)
 {
+    struct dyninst *f = &inflight->dyn;
+    const bool silent = inflight->silent && f->stores;
     const u32 plain = core->config.miaow->memory_cycles + 1;
-    if (!lw->cache || f->kind != DYNINST_ACCESS || f->shared)
+    if (!lw->cache || f->kind != DYNINST_ACCESS || f->shared || silent)
         return words * plain;
     const u64 *address = dyninst_addresses(f), begin = at;
     for (u32 i = 0; i < words; i++) {
@@ -228,7 +231,7 @@ static void plan(struct core *core, struct miaow_lsu *lw, struct inflight *infli
     for (u32 row = 0; row < lw->rows; row++) {
         const u64 begin = at;
         at += loads ? 0 : ROW_READ;
-        at += words_cycles(core, lw, f, row, words, at) + more + 1;
+        at += words_cycles(core, lw, inflight, row, words, at) + more + 1;
         lw->row_cycles[row] = (u32)(at - begin);
     }
     lw->row_at = first + lw->row_cycles[0] - 1;

@@ -409,8 +409,10 @@ void timing_run(struct timing *t, struct exec *exec, u64 blocks, u32 per_core,
     windows_begin(&run);
     observe_begin(&run);
     follow_begin(&run);
-    while ((run.done < blocks || run.copies) && !exec->stopped) {
+    while (!exec->stopped) {
         place_blocks(&run);
+        if (run.done == blocks && !run.copies) /* and no mechanism has added a copy */
+            break;
         list_awake(t);
         fs next = next_event(&run);
         skip_windows(&run, next);

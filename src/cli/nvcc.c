@@ -1,0 +1,544 @@
+/*
+ * heddle nvcc: compiles CUDA C++ with clang, in the words of NVIDIA's compiler.
+ *
+ * A .cu file is compiled twice by clang: its kernels to PTX, which goes into a fat binary, and the rest,
+ * with the fat binary inside, to an object. Headers, and the library of device functions, are Heddle's
+ * (share/heddle/cuda). The program is linked with Heddle's runtime under the name libcudart.so.12.
+ *
+ *  V1  Words that change what is compiled are passed on or are an error; only words that tune machine
+ *      code, which there is none of, are taken and dropped.
+ */
+#include "cli/common.h"
+#include "cli/program.h"
+
+#include "base/temporary.h"
+#include "base/text.h"
+#include "base/toolchain.h"
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    RIGHT_CLANG = 15, /* clang-14 moves loads across barriers (base/toolchain.h) */
+    ARCH = 70,        /* if none is given: the newest that none of the functions here goes beyond */
+    FATBIN_HEAD = 16,
+    FATBIN_ENTRY = 64
+};
+
+typedef const char *word_t;
+struct word_list {
+    VEC(word_t) list;
+};
+
+struct nvcc {
+    const struct command *command;
+    struct arena *arena;
+    struct temporary folder;
+    struct toolchain toolchain;
+    const char *data; /* share/heddle/cuda */
+    const char *output;
+    struct word_list inputs, both, device, host, link;
+    u32 arch, files; /* files: objects made */
+    bool compile_only, ptx, verbose;
+    bool separate; /* products and sums are not fused */
+};
+
+static void add(struct word_list *words, const char *word)
+{
+    *(const char **)vec_push(&words->list) = word;
+}
+
+#define ADD(words, ...)                            \
+    do {                                           \
+        const char *const added[] = {__VA_ARGS__}; \
+        for (u32 a = 0; a < ARRAY_LEN(added); a++) \
+            add(words, added[a]);                  \
+    } while (0)
+
+static void add_all(struct word_list *words, const struct word_list *more)
+{
+    for (u32 i = 0; i < more->list.count; i++)
+        add(words, more->list.data[i]);
+}
+
+/* Adds the words between commas. */
+static void add_parts(const struct nvcc *nvcc, struct word_list *words, const char *text)
+{
+    for (const char *at = text; *at;) {
+        const size_t length = strcspn(at, ",");
+        add(words, arena_strndup(nvcc->arena, at, length));
+        at += length + (at[length] == ',');
+    }
+}
+
+/* ---- the command line ---- */
+
+enum word_use {
+    TO_BOTH, /* to both compilations */
+    TO_HOST, /* its value's parts, to the compilation of the host's part */
+    TO_LINK, /* its value's parts, to the linker */
+    AS_LINK, /* to the linker as it is */
+    AS_OUTPUT,
+    AS_ARCH,
+    DROPPED
+};
+
+/* Words with a value, which may follow after '=', in the same word or as the next one. */
+static const struct valued {
+    const char *name, *pass; /* pass: as clang has it; NULL: the name */
+    enum word_use use;
+} valued[] = {
+    {"-o", NULL, AS_OUTPUT},
+    {"--output-file", NULL, AS_OUTPUT},
+    {"-I", NULL, TO_BOTH},
+    {"--include-path", "-I", TO_BOTH},
+    {"-isystem", NULL, TO_BOTH},
+    {"-include", NULL, TO_BOTH},
+    {"-D", NULL, TO_BOTH},
+    {"--define-macro", "-D", TO_BOTH},
+    {"-U", NULL, TO_BOTH},
+    {"-std", "-std=", TO_BOTH},
+    {"--std", "-std=", TO_BOTH},
+    {"-Xcompiler", NULL, TO_HOST},
+    {"--compiler-options", NULL, TO_HOST},
+    {"-Xlinker", NULL, TO_LINK},
+    {"--linker-options", NULL, TO_LINK},
+    {"-L", NULL, AS_LINK},
+    {"-l", NULL, AS_LINK},
+    {"-arch", NULL, AS_ARCH},
+    {"--gpu-architecture", NULL, AS_ARCH},
+    {"-gencode", NULL, AS_ARCH},
+    {"--generate-code", NULL, AS_ARCH},
+    {"-code", NULL, DROPPED},
+    {"--gpu-code", NULL, DROPPED},
+    {"-Xptxas", NULL, DROPPED},
+    {"--ptxas-options", NULL, DROPPED},
+    {"-maxrregcount", NULL, DROPPED},
+    {"--maxrregcount", NULL, DROPPED},
+    {"-cudart", NULL, DROPPED},
+    {"--cudart", NULL, DROPPED},
+    {"-ccbin", NULL, DROPPED},
+    {"--compiler-bindir", NULL, DROPPED},
+    {"-diag-suppress", NULL, DROPPED},
+    {"-x", NULL, DROPPED},
+    {"--default-stream", NULL, DROPPED},
+    {"-t", NULL, DROPPED},
+};
+
+/* Words without a value: what clang gets for the device and for both; neither: dropped. */
+static const struct plain {
+    const char *name, *device, *both;
+} plain[] = {
+    {"-lineinfo", "-gline-directives-only", NULL},
+    {"--generate-line-info", "-gline-directives-only", NULL},
+    {"-G", "-gline-directives-only", NULL},
+    {"-g", NULL, "-g"},
+    {"--debug", NULL, "-g"},
+    {"-pg", NULL, NULL},
+    {"-w", NULL, "-w"},
+    {"-use_fast_math", NULL, "-ffast-math"},
+    {"--use_fast_math", NULL, "-ffast-math"},
+    {"-fmad=true", NULL, NULL},
+    {"--fmad=true", NULL, NULL},
+    {"-ftz=true", "-fcuda-flush-denormals-to-zero", NULL},
+    {"-ftz=false", NULL, NULL},
+    {"-prec-div=true", NULL, NULL},
+    {"-prec-sqrt=true", NULL, NULL},
+    {"-m64", NULL, NULL},
+    {"-rdc=false", NULL, NULL},
+    {"-restrict", NULL, NULL},
+    {"--extended-lambda", NULL, NULL},
+    {"-extended-lambda", NULL, NULL},
+    {"--expt-extended-lambda", NULL, NULL},
+    {"-expt-extended-lambda", NULL, NULL},
+    {"--expt-relaxed-constexpr", NULL, NULL},
+    {"-expt-relaxed-constexpr", NULL, NULL},
+    {"--resource-usage", NULL, NULL},
+    {"-Wno-deprecated-gpu-targets", NULL, NULL},
+};
+
+/* The number of "sm_61", "compute_61" or "arch=compute_61,code=...". */
+static bool read_arch(struct nvcc *nvcc, const char *text)
+{
+    const char *underscore = strchr(text, '_');
+    const u32 number = underscore ? (u32)strtoul(underscore + 1, NULL, 10) : 0;
+    if (number < 30 || number > 999) {
+        usage_error(nvcc->command, "'%s' names no architecture: expected sm_61 or the like", text);
+        return false;
+    }
+    nvcc->arch = MAX(nvcc->arch, MIN(number, 90)); /* clang-16 knows no newer ones */
+    return true;
+}
+
+static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *value)
+{
+    const char *pass = row->pass ? row->pass : row->name;
+    switch (row->use) {
+    case TO_BOTH:
+        if (!strcmp(pass, "-isystem") || !strcmp(pass, "-include"))
+            ADD(&nvcc->both, pass, value);
+        else
+            add(&nvcc->both, arena_printf(nvcc->arena, "%s%s", pass, value));
+        return true;
+    case TO_HOST:
+        add_parts(nvcc, &nvcc->host, value);
+        add_parts(nvcc, &nvcc->link, value);
+        return true;
+    case TO_LINK:
+        add(&nvcc->link, arena_printf(nvcc->arena, "-Wl,%s", value));
+        return true;
+    case AS_LINK:
+        if (strcmp(row->name, "-l") != 0 || (strncmp(value, "cudart", 6) && strcmp(value, "cuda")))
+            add(&nvcc->link, arena_printf(nvcc->arena, "%s%s", row->name, value));
+        return true;
+    case AS_OUTPUT:
+        nvcc->output = value;
+        return true;
+    case AS_ARCH:
+        return read_arch(nvcc, value);
+    case DROPPED:
+        return true;
+    }
+    return true;
+}
+
+/* Takes a word of `valued`; *at moves over a value in the next word. */
+static bool take_valued(struct nvcc *nvcc, char **words, u32 *at, bool *known)
+{
+    const char *word = words[*at];
+    const struct valued *best = NULL;
+    for (u32 i = 0; i < ARRAY_LEN(valued); i++) {
+        const size_t length = strlen(valued[i].name);
+        /* only names of one letter have their value right behind them */
+        const bool fits = !strncmp(word, valued[i].name, length) &&
+                          (!word[length] || word[length] == '=' || length == 2);
+        if (fits && (!best || length > strlen(best->name)))
+            best = &valued[i];
+    }
+    *known = best;
+    if (!best)
+        return true;
+    const char *value = word + strlen(best->name);
+    value += *value == '=' && strlen(best->name) > 2;
+    if (!*value)
+        value = words[*at + 1] ? words[++*at] : NULL;
+    if (value)
+        return take_value(nvcc, best, value);
+    usage_error(nvcc->command, "%s needs a value", best->name);
+    return false;
+}
+
+static bool take_plain(struct nvcc *nvcc, const char *word)
+{
+    for (u32 i = 0; i < ARRAY_LEN(plain); i++) {
+        if (strcmp(plain[i].name, word) != 0)
+            continue;
+        if (plain[i].device)
+            add(&nvcc->device, plain[i].device);
+        if (plain[i].both)
+            add(&nvcc->both, plain[i].both);
+        return true;
+    }
+    return false;
+}
+
+static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
+{
+    const char *word = words[*at];
+    bool known = true;
+    if (*word != '-')
+        add(&nvcc->inputs, word);
+    else if (!strcmp(word, "-c") || !strcmp(word, "--compile"))
+        nvcc->compile_only = true;
+    else if (!strcmp(word, "-ptx") || !strcmp(word, "--ptx"))
+        nvcc->ptx = true;
+    else if (!strcmp(word, "-fmad=false") || !strcmp(word, "--fmad=false"))
+        nvcc->separate = true;
+    else if (!strcmp(word, "-v") || !strcmp(word, "--verbose"))
+        nvcc->verbose = true;
+    else if (!strncmp(word, "-O", 2))
+        add(&nvcc->both, word);
+    else if (!take_plain(nvcc, word)) {
+        if (!take_valued(nvcc, words, at, &known))
+            return false;
+    }
+    if (!known && (!strncmp(word, "-rdc", 4) || !strcmp(word, "-dc") || !strcmp(word, "-dlink")))
+        usage_error(nvcc->command,
+                    "%s: relocatable device code is not supported: compile a program "
+                    "whose kernels call each other as one file",
+                    word);
+    else if (!known)
+        usage_error(nvcc->command, "there is no option %s", word);
+    return known;
+}
+
+/* ---- processes ---- */
+
+static bool run(const struct nvcc *nvcc, struct word_list *words)
+{
+    pid_t child;
+    int status;
+    add(words, NULL);
+    if (nvcc->verbose) {
+        for (u32 i = 0; words->list.data[i]; i++)
+            fprintf(stderr, "%s%s", i ? " " : "", words->list.data[i]);
+        fputc('\n', stderr);
+    }
+    const int failed = posix_spawnp(&child, words->list.data[0], NULL, NULL,
+                                    (char *const *)words->list.data, environ);
+    if (failed)
+        complain(nvcc->command, "%s: %s", words->list.data[0], strerror(failed));
+    vec_free(&words->list);
+    if (failed)
+        return false;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ---- a .cu file ---- */
+
+static bool is_cuda(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcmp(dot, ".cu");
+}
+
+static void begin_cuda(const struct nvcc *nvcc, struct word_list *words, const char *side)
+{
+    ADD(words, nvcc->toolchain.clang, "-x", "cuda", side, "--cuda-path=/nonexistent", "-nocudainc",
+        "-nocudalib", "-Xclang", "-target-sdk-version=11.5", "-isystem", nvcc->data, "-include",
+        "cuda_runtime.h", "-O2");
+    ADD(words, arena_printf(nvcc->arena, "--cuda-gpu-arch=sm_%u", nvcc->arch), "-D__NVCC__",
+        "-Wno-unknown-cuda-version", "-Wno-linker-warnings", "-Wno-unused-command-line-argument");
+    add_all(words, &nvcc->both);
+}
+
+static bool compile_device(const struct nvcc *nvcc, const char *input, const char *output)
+{
+    struct word_list words = {0};
+    const char *const libraries[] = {arena_printf(nvcc->arena, "%s/libdevice.bc", nvcc->data),
+                                     nvcc->toolchain.library, nvcc->toolchain.libclc};
+    begin_cuda(nvcc, &words, "--cuda-device-only");
+    ADD(&words, "-S", "-Xclang", "-target-feature", "-Xclang", "+ptx75");
+    /* products and sums are fused in the program's code, as nvcc does, but not in the library's, whose
+     * functions count on rounded products */
+    ADD(&words, "-Xclang",
+        nvcc->separate ? "-ffp-contract=off" : "-ffp-contract=fast-honor-pragmas");
+    for (u32 i = 0; i < ARRAY_LEN(libraries); i++)
+        ADD(&words, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libraries[i]);
+    add_all(&words, &nvcc->device);
+    ADD(&words, input, "-o", output);
+    return run(nvcc, &words);
+}
+
+/* Writes PTX as a fat binary: cuda/fatbin.h describes it. */
+static bool pack(const struct nvcc *nvcc, const char *ptx, const char *output)
+{
+    struct error error = {0};
+    size_t length;
+    char *text = text_read_file(ptx, false, 1 << 28, &length, &error);
+    FILE *file = text ? fopen(output, "wbe") : NULL;
+    const u64 padded = align_up(length + 1, 8);
+    u8 head[FATBIN_HEAD + FATBIN_ENTRY] = {0x50, 0xed, 0x55, 0xba, 1, 0, FATBIN_HEAD};
+    u8 *entry = head + FATBIN_HEAD;
+    memcpy(head + 8, &(u64){FATBIN_ENTRY + padded}, 8);
+    memcpy(entry, &(u16[2]){1, 0x101}, 4);
+    memcpy(entry + 4, &(u32){FATBIN_ENTRY}, 4);
+    memcpy(entry + 8, &padded, 8);
+    memcpy(entry + 28, &nvcc->arch, 4);
+    static const char zeros[8];
+    const size_t tail = (size_t)(padded - length);
+    bool ok = file && fwrite(head, sizeof head, 1, file) == 1 &&
+              fwrite(text, 1, length, file) == length && fwrite(zeros, 1, tail, file) == tail;
+    if (file && fclose(file) != 0)
+        ok = false;
+    if (!ok)
+        complain(nvcc->command, "%s: %s", output, text ? strerror(errno) : error.message);
+    free(text);
+    return ok;
+}
+
+/* "name.o" of "folder/name.cu" */
+static const char *beside(struct arena *arena, const char *input, const char *ending)
+{
+    const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
+    const char *dot = strrchr(name, '.');
+    return arena_printf(arena, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, ending);
+}
+
+static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *object)
+{
+    const char *folder = nvcc->folder.path;
+    const char *ptx = arena_printf(nvcc->arena, "%s/%u.ptx", folder, nvcc->files);
+    const char *fat = arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files);
+    if (nvcc->ptx)
+        return compile_device(nvcc, input,
+                              nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
+    if (!compile_device(nvcc, input, ptx) || !pack(nvcc, ptx, fat))
+        return false;
+    struct word_list words = {0};
+    begin_cuda(nvcc, &words, "--cuda-host-only");
+    ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
+    add_all(&words, &nvcc->host);
+    ADD(&words, input, "-o", object);
+    return run(nvcc, &words);
+}
+
+static bool compile_host(const struct nvcc *nvcc, const char *input, const char *object)
+{
+    struct word_list words = {0};
+    ADD(&words, nvcc->toolchain.clang, "-c", "-O2", "-isystem", nvcc->data);
+    add_all(&words, &nvcc->both);
+    add_all(&words, &nvcc->host);
+    ADD(&words, input, "-o", object);
+    return run(nvcc, &words);
+}
+
+static bool is_source(const char *path)
+{
+    static const char *const endings[] = {".c", ".cc", ".cpp", ".cxx"};
+    const char *dot = strrchr(path, '.');
+    for (u32 i = 0; dot && i < ARRAY_LEN(endings); i++)
+        if (!strcmp(dot, endings[i]))
+            return true;
+    return false;
+}
+
+/* Compiles an input that is a source; others go to the linker as they are. */
+static bool compile(struct nvcc *nvcc, const char *input, struct word_list *objects)
+{
+    if (!is_cuda(input) && !is_source(input)) {
+        add(objects, input);
+        return true;
+    }
+    const char *object = !nvcc->compile_only
+                             ? arena_printf(nvcc->arena, "%s/%u.o", nvcc->folder.path, nvcc->files)
+                         : nvcc->output ? nvcc->output
+                                        : beside(nvcc->arena, input, ".o");
+    nvcc->files++;
+    add(objects, object);
+    return is_cuda(input) ? compile_cuda(nvcc, input, object) : compile_host(nvcc, input, object);
+}
+
+static bool link_program(const struct nvcc *nvcc, const struct word_list *objects)
+{
+    struct word_list words = {0};
+    const char *runtime =
+        find_beside(nvcc->arena, "libheddle-cudart.so", HEDDLE_LIBDIR "/libheddle-cudart.so");
+    if (!runtime) {
+        complain(nvcc->command, "libheddle-cudart.so was found neither beside this command nor in "
+                                "its prefix");
+        return false;
+    }
+    ADD(&words, nvcc->toolchain.clang, "--driver-mode=g++");
+    add_all(&words, objects);
+    ADD(&words, "-o", nvcc->output ? nvcc->output : "a.out", runtime);
+    add_all(&words, &nvcc->link);
+    add(&words, "-lm");
+    return run(nvcc, &words);
+}
+
+/* ---- the command ---- */
+
+static bool find_parts(struct nvcc *nvcc)
+{
+    const char *missing = NULL;
+    nvcc->data = find_beside(nvcc->arena, "share/heddle/cuda", HEDDLE_DATADIR "/heddle/cuda");
+    const char *driver =
+        find_beside(nvcc->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
+    const bool found = toolchain_find(&nvcc->toolchain, nvcc->arena, driver, CODE_PTX, &missing);
+    if (!found || !nvcc->data)
+        complain(nvcc->command, "%s was not found", found ? "share/heddle/cuda" : missing);
+    else if (nvcc->toolchain.version < RIGHT_CLANG)
+        complain(nvcc->command,
+                 "%s moves loads across barriers: install clang-16, or name another "
+                 "from clang-%d on in HEDDLE_CLANG",
+                 nvcc->toolchain.clang, RIGHT_CLANG);
+    else
+        return true;
+    return false;
+}
+
+static bool build(struct nvcc *nvcc)
+{
+    struct error error = {0};
+    struct word_list objects = {0};
+    if (!temporary_create(&nvcc->folder, NULL, false, &error)) {
+        complain(nvcc->command, "%s: %s", error.place, error.message);
+        return false;
+    }
+    bool ok = true;
+    for (u32 i = 0; ok && i < nvcc->inputs.list.count; i++)
+        ok = compile(nvcc, nvcc->inputs.list.data[i], &objects);
+    if (ok && !nvcc->compile_only && !nvcc->ptx)
+        ok = link_program(nvcc, &objects);
+    temporary_remove(&nvcc->folder);
+    vec_free(&objects.list);
+    return ok;
+}
+
+static int run_nvcc(const struct command *command, const struct command_line *line)
+{
+    struct nvcc nvcc = {.command = command, .arena = arena_create()};
+    bool ok = true;
+    for (u32 i = 0; ok && line->program[i]; i++)
+        ok = take_word(&nvcc, line->program, &i);
+    nvcc.arch = nvcc.arch ? nvcc.arch : ARCH;
+    int code = EXIT_USAGE;
+    if (ok && !nvcc.inputs.list.count)
+        usage_error(command, "expected files to compile");
+    else if (ok && nvcc.compile_only && nvcc.output && nvcc.inputs.list.count > 1)
+        usage_error(command, "-o with -c takes one file");
+    else if (ok && find_parts(&nvcc))
+        code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
+    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,
+                                     &nvcc.link};
+    for (u32 i = 0; i < ARRAY_LEN(all); i++)
+        vec_free(&all[i]->list);
+    arena_destroy(nvcc.arena);
+    return code;
+}
+
+static const struct option nvcc_options[] = {
+    {"-o", "FILE", "The output: a program, with -c an object, with -ptx PTX.", 0, COMPLETE_FILE},
+    {"-c", NULL, "Compile to objects; do not link.", 0, 0},
+    {"-ptx", NULL, "Compile kernels to PTX.", 0, 0},
+    {"-arch", "sm_61", "The architecture that kernels are compiled for; at most sm_90.", 0, 0},
+    {"-O", "N", "Optimization, 0 to 3.", 0, 0},
+    {"-std", "c++17", "The language.", 0, 0},
+    {"-I", "FOLDER", "Look for headers there.", OPTION_REPEAT, COMPLETE_FILE},
+    {"-D", "NAME[=VALUE]", "Define a macro.", OPTION_REPEAT, 0},
+    {"-L", "FOLDER", "Look for libraries there.", OPTION_REPEAT, COMPLETE_FILE},
+    {"-l", "NAME", "Link with a library.", OPTION_REPEAT, 0},
+    {"-lineinfo", NULL, "Keep source lines of kernels, for listings and annotations.", 0, 0},
+    {"-use_fast_math", NULL, "Fast and less exact functions.", 0, 0},
+    {"-Xcompiler", "WORDS", "Words for the compiler of the host's part.", OPTION_REPEAT, 0},
+    {"-v", NULL, "Print the commands.", 0, 0},
+    {0},
+};
+
+static const struct example nvcc_examples[] = {
+    {"heddle nvcc -O3 -lineinfo vecadd.cu -o vecadd", "Compile a program:"},
+    {"heddle run --machine gtx1080ti -- ./vecadd", "and run it:"},
+    {0},
+};
+
+const struct command nvcc_command = {
+    .name = "nvcc",
+    .words = "FILE...",
+    .summary = "compile a CUDA program with clang, without a CUDA toolkit",
+    .help =
+        "Compiles CUDA C++ with clang and Heddle's own headers. It takes the usual words of nvcc; "
+        "those that tune machine code have no effect, since programs contain PTX only. "
+        "Libraries such as cuBLAS and Thrust, textures, relocatable device code and the driver "
+        "API are not supported.",
+    .options = nvcc_options,
+    .examples = nvcc_examples,
+    .own_words = true,
+    .complete = COMPLETE_FILE,
+    .run = run_nvcc,
+};
