@@ -8,13 +8,14 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEPS = ./scripts/deps
 
-.PHONY: help demo build test test-all test-exhaustive bench accuracy install format lint docs fuzz clean
+.PHONY: help demo build test test-all test-exhaustive mutate bench accuracy install format lint docs fuzz clean
 
 help:
 	@echo 'make demo       install missing packages, build, and run a real kernel end to end'
 	@echo 'make test       install missing packages, build, and run the quick checks (minutes)'
 	@echo 'make test-all   the long checks too: sanitizers on everything, long random runs, fuzzing (an hour)'
 	@echo 'make test-exhaustive   also every program with every setting on every machine (hours)'
+	@echo 'make mutate     change single lines of the source and run the tests that should notice (a quarter of an hour)'
 	@echo 'make build      build/heddle'
 	@echo 'make bench      host instructions per thread instruction, speed, memory, start-up'
 	@echo 'make accuracy   cycles beside those of GPGPU-Sim 4.2'
@@ -46,6 +47,10 @@ test-all:
 test-exhaustive:
 	@$(DEPS) build test lint long
 	@./scripts/test exhaustive
+
+mutate:
+	@$(DEPS) build test
+	@./scripts/mutate $(MUTATE)
 
 bench: build
 	@$(DEPS) bench

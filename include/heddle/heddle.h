@@ -168,6 +168,10 @@ struct hd_machine_info {
     uint64_t memory_bytes, allocation_bytes; /* allocation_bytes: maximum of one allocation */
     double core_mhz;
     double copy_gbps, copy_ns; /* bandwidth and latency of copies between host and device */
+    uint32_t capability;       /* CUDA's compute capability, ten times its version: 61 */
+    uint32_t core_registers, core_blocks;
+    double dram_mhz;    /* half of the transfers per second on a DRAM bus, as CUDA reports it */
+    uint32_t dram_bits; /* of all DRAM buses */
 };
 HD_API bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info,
                            struct hd_error *error);
@@ -214,6 +218,14 @@ HD_API hd_address hd_alloc(struct hd_device *device, uint64_t bytes, struct hd_e
 /* hd_alloc with a name for messages about this memory. */
 HD_API hd_address hd_alloc_named(struct hd_device *device, uint64_t bytes, const char *name,
                                  struct hd_error *error);
+/*
+ * Gives the device `bytes` of host memory, which both then share: at the address `at`, or at one that
+ * the device chooses if that is 0. It takes no device memory. The host memory must stay until
+ * hd_release, and HD_HOST_PADDING bytes after it must be readable.
+ */
+#define HD_HOST_PADDING 512
+HD_API hd_address hd_alloc_host(struct hd_device *device, void *host, uint64_t bytes, hd_address at,
+                                const char *name, struct hd_error *error);
 HD_API bool hd_release(struct hd_device *device, hd_address address, struct hd_error *error);
 HD_API bool hd_write(struct hd_device *device, hd_address to, const void *from, uint64_t bytes,
                      struct hd_error *error);
@@ -358,6 +370,12 @@ HD_API bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_di
 HD_API bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
                             uint32_t dynamic_shared_bytes, const struct hd_arg *args,
                             size_t arg_count, struct hd_error *error);
+
+/* The number of blocks of such a launch that a core holds at once; false: a launch of this size would be
+ * refused. */
+HD_API bool hd_kernel_occupancy(struct hd_kernel *kernel, struct hd_dim block,
+                                uint32_t dynamic_shared_bytes, uint32_t *blocks,
+                                struct hd_error *error);
 
 /*
  * Whether subsequent launches run in timing mode or in functional mode. A device opened with

@@ -128,7 +128,7 @@ static void lower(struct sides_flow *f, u32 block, u32 location, u8 taint)
     *in = MIN(*in, taint);
 }
 
-/* S3, also for loops: what they write depends on how often threads iterate. */
+/* S3, also for loops: what a loop writes depends on how often threads iterate. */
 static void meet(struct sides_flow *f, u32 branch, u8 taint)
 {
     const u32 at = f->cfg->blocks[branch].ipdom;

@@ -565,7 +565,8 @@ static struct unit_counters counters_of(struct avf_stats *s, u32 pipe)
     case PIPE_INT:
         return (struct unit_counters){&s->int_busy, &s->int_active, &s->int_ace, &s->int_unchecked};
     case PIPE_FP64:
-        return (struct unit_counters){&s->fp64_busy, &s->fp64_active, &s->fp64_ace, &s->fp64_unchecked};
+        return (struct unit_counters){&s->fp64_busy, &s->fp64_active, &s->fp64_ace,
+                                      &s->fp64_unchecked};
     case PIPE_SFU:
         return (struct unit_counters){&s->sfu_busy, &s->sfu_active, &s->sfu_ace, &s->sfu_unchecked};
     default:

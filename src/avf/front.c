@@ -10,8 +10,9 @@
  *  - Active lanes, of programs without EXEC: a bit is needed up to the last instruction that needs its
  *    guard in this lane (flow.c); sinks need all. Divergence and reconvergence compute masks from
  *    masks, so nothing in between overwrites a bit.
- *  - An entry of the divergence stack is needed for as long as it is in use: its lanes will continue
- *    where it says. One that is popped counts until the next instruction of its warp issues.
+ *  - An entry of the divergence stack is needed for as long as it is in use: its lanes continue where
+ *    it says. The entry of the lanes that run is one of them, which a warp has without divergence, too.
+ *    One that is popped counts until the next instruction of its warp issues.
  *  - An operand in a collector counts from the cycle after the collector is taken, in which the first
  *    banks can be read, to dispatch. Of its bits those count that the instruction needs.
  *
@@ -44,7 +45,7 @@ void front_issued(struct avf *a, struct avf_entry *e)
     a->stats->pc_ace += cycles;
     if (!a->exec_masks)
         a->stats->stack_ace += (u64)cycles * a->depth[e->slot];
-    a->depth[e->slot] = warp && warp->path_live ? warp->path_live - 1 : 0;
+    a->depth[e->slot] = warp ? warp->path_live : 0;
     a->stepped[e->slot] = now;
 }
 
@@ -53,7 +54,7 @@ void front_start(struct avf *a, u64 slots)
     for (; slots; slots &= slots - 1) {
         const u32 slot = first_bit(slots);
         a->stepped[slot] = (u32)core_cycle(a->core);
-        a->depth[slot] = 0;
+        a->depth[slot] = 1;
     }
 }
 
@@ -114,7 +115,7 @@ void front_count(struct avf *a, u64 cycles)
     s->pc_all += cycles * sizes->warps;
     if (!a->exec_masks) {
         s->mask_all += cycles * sizes->warps * a->warp_size;
-        s->stack_all += cycles * sizes->warps * (a->warp_size - 1);
+        s->stack_all += cycles * sizes->warps * a->warp_size;
     }
     if (!core_has_common_stages(a->core))
         return;

@@ -9,14 +9,13 @@
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/energy.h"
-#include <libgen.h>
+#include "report/source.h"
 #include <stdlib.h>
 
 enum {
-    BAR = 10,     /* characters of a full bar */
-    GAP = 4,      /* largest run of empty lines that is printed between others */
-    REASONS = 16, /* maximum of stall kinds */
-    SOURCE_LIMIT = 1 << 26
+    BAR = 10,    /* characters of a full bar */
+    GAP = 4,     /* largest run of empty lines that is printed between others */
+    REASONS = 16 /* maximum of stall kinds */
 };
 
 /* Counts of a line or an instruction. */
@@ -29,12 +28,6 @@ struct annotation {
         u64 slots;
     } stalls[REASONS];
     u32 reasons;
-};
-
-struct source {
-    char *text;
-    char **lines; /* [line - 1] */
-    u32 count;
 };
 
 static u64 count_of(const json_t *json, const char *key)
@@ -145,94 +138,6 @@ static void print_row(const struct printer *p, struct annotation *row, u64 total
             reasons_text(row, reasons, sizeof reasons), where, what);
 }
 
-/* ---- sources ---- */
-
-static bool try_read(struct source *source, const char *path)
-{
-    struct error error = {0};
-    size_t length;
-    free(source->text);
-    source->text = text_read_file(path, false, SOURCE_LIMIT, &length, &error);
-    return source->text && length;
-}
-
-/* Reads a source from the folder or, without one, from its path or beside the module. */
-static bool read_source(struct source *source, const char *file, const char *module,
-                        const char *folder)
-{
-    *source = (struct source){0};
-    char *copy = strdup(module), *name = strdup(file), *beside = NULL, *below = NULL;
-    bool anywhere = !folder;
-    if (anywhere)
-        folder = dirname(copy);
-    if (asprintf(&below, "%s/%s", folder, file) < 0 ||
-        asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
-        host_memory_exhausted();
-    bool found = (anywhere && (try_read(source, file) || try_read(source, below))) ||
-                 try_read(source, beside);
-    free(copy);
-    free(name);
-    free(beside);
-    free(below);
-    if (!found) {
-        free(source->text);
-        return false;
-    }
-    for (char *at = source->text; *at; at++)
-        source->count += *at == '\n';
-    source->lines = checked(calloc(source->count + 1u, sizeof *source->lines));
-    u32 count = 0;
-    char *save = source->text;
-    for (char *line; (line = strsep(&save, "\n"));)
-        source->lines[count++] = line;
-    source->count = count;
-    return true;
-}
-
-static void free_source(struct source *source)
-{
-    free(source->lines);
-    free(source->text);
-}
-
-/* "file:12" -> 12, and the length of the file's name; 0: no place. */
-static u32 place_line(const json_t *inst, size_t *length)
-{
-    const char *place = json_string_value(json_object_get(inst, "place"));
-    const char *colon = place ? strrchr(place, ':') : NULL;
-    *length = colon ? (size_t)(colon - place) : 0;
-    return colon ? (u32)strtoul(colon + 1, NULL, 10) : 0;
-}
-
-/* The file with most of a function's time; NULL: places are not known. */
-static char *main_file(const json_t *insts)
-{
-    const char *best = NULL;
-    size_t best_length = 0;
-    u64 best_issued = 0;
-    size_t i;
-    json_t *inst;
-    json_array_foreach(insts, i, inst)
-    {
-        size_t length;
-        u64 issued = count_of(inst, "issued");
-        if (!place_line(inst, &length) || (best && issued <= best_issued))
-            continue;
-        best = json_string_value(json_object_get(inst, "place"));
-        best_length = length;
-        best_issued = issued;
-    }
-    return best ? strndup(best, best_length) : NULL;
-}
-
-static bool in_file(const json_t *inst, const char *file, u32 *line)
-{
-    size_t length;
-    *line = place_line(inst, &length);
-    return *line && strlen(file) == length &&
-           !strncmp(json_string_value(json_object_get(inst, "place")), file, length);
-}
-
 /* ---- functions ---- */
 
 static struct annotation total_of(const json_t *insts)
@@ -289,7 +194,7 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
     struct annotation others = {0};
     size_t i;
     json_t *inst;
-    json_array_foreach(insts, i, inst) if (in_file(inst, file, &line) && line <= source->count)
+    json_array_foreach(insts, i, inst) if (place_in(inst, file, &line) && line <= source->count)
     {
         first = MIN(first, line);
         last = MAX(last, line);
@@ -297,7 +202,7 @@ static void print_source(const struct printer *p, const json_t *insts, const cha
     print_headings(p, "line", file);
     struct annotation *rows = checked(calloc(last >= first ? last - first + 1u : 1u, sizeof *rows));
     json_array_foreach(insts, i, inst) add(
-        in_file(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
+        place_in(inst, file, &line) && line <= source->count ? &rows[line - first] : &others, inst);
     if (last)
         print_lines(p, source, rows, first, last, total);
     if (others.issued + others.lost)
@@ -309,7 +214,7 @@ static void print_function(struct printer *p, const json_t *function, const char
 {
     const json_t *insts = json_object_get(function, "instructions");
     const char *module = json_string_value(json_object_get(function, "module"));
-    char *file = main_file(insts);
+    char *file = place_main_file(insts);
     struct source source;
     const struct annotation all = total_of(insts);
     const u64 total = all.issued + all.lost;
@@ -317,9 +222,9 @@ static void print_function(struct printer *p, const json_t *function, const char
     fprintf(p->to, "\n%s of %s: %llu issue slots\n",
             json_string_value(json_object_get(function, "function")), module,
             (unsigned long long)total);
-    if (file && read_source(&source, file, module, folder)) {
+    if (file && source_read(&source, file, module, folder)) {
         print_source(p, insts, file, &source, total);
-        free_source(&source);
+        source_free(&source);
     } else
         print_code(p, insts, total);
     free(file);

@@ -190,7 +190,7 @@ static int compare_all(struct compare_command *state)
 static int run_compare(const struct command *command, const struct command_line *line)
 {
     struct compare_command state = {.command = command, .line = line, .arena = arena_create()};
-    state.inputs = (struct compare_inputs){.command = command, .arena = state.arena};
+    state.inputs = (struct compare_inputs){.command = command, .arena = state.arena, .least = 2};
     const int code = compare_all(&state);
     compare_inputs_close(&state.inputs);
     if (state.has_expression)

@@ -200,8 +200,10 @@ static bool take_words(struct compare_inputs *inputs, const struct command_line 
             parse_word(inputs, line->given[i].value);
             dashes += !strcmp(line->given[i].value, "-");
         }
-    if (inputs->list.count < 2) {
-        usage_error(inputs->command, "expected at least two statistics files or results files");
+    if (inputs->list.count < inputs->least) {
+        usage_error(inputs->command, "expected at least %s statistics file%s or results file%s",
+                    inputs->least > 1 ? "two" : "one", inputs->least > 1 ? "s" : "",
+                    inputs->least > 1 ? "s" : "");
         return false;
     }
     if (dashes > 1) {

@@ -19,6 +19,7 @@ struct compare_input {
 struct compare_inputs {
     const struct command *command;
     struct arena *arena;
+    u32 least; /* files expected: one or two */
     VEC(struct compare_input) list;
     bool sweeps; /* compare sweeps point by point, not runs */
 };

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/common.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -205,13 +206,15 @@ bool check_outputs(struct run_command *run)
     const struct request *request = &run->request;
     u32 count = 0;
     struct output_target *targets =
-        arena_array(request->arena, struct output_target, (size_t)request->buffers.count + 6);
+        arena_array(request->arena, struct output_target, (size_t)request->buffers.count + 7);
     for (u32 i = 0; i < request->buffers.count; i++)
         if (request->buffers.data[i].output)
             targets[count++] = (struct output_target){request->buffers.data[i].option,
                                                       request->buffers.data[i].output};
     if (request->stats)
         targets[count++] = (struct output_target){"--stats", request->stats};
+    if (request->report)
+        targets[count++] = (struct output_target){"--report", request->report};
     if (request->dump_config)
         targets[count++] = (struct output_target){"--dump-config", request->dump_config};
     if (request->dump)
@@ -321,7 +324,7 @@ const char *launch_statistics(struct run_command *run)
     return run->stats;
 }
 
-bool write_statistics(struct run_command *run, const struct statistics_of *from)
+static bool write_document(struct run_command *run, const struct statistics_of *from)
 {
     struct output output;
     struct error error = {0};
@@ -335,6 +338,12 @@ bool write_statistics(struct run_command *run, const struct statistics_of *from)
     return ok;
 }
 
+bool write_statistics(struct run_command *run, const struct statistics_of *from)
+{
+    const bool written = !run->request.stats || write_document(run, from);
+    return (!run->request.report || write_page(run, from)) && written;
+}
+
 static bool write_stats(struct run_command *run, f64 wall_seconds)
 {
     json_t *seconds = json_array();
@@ -344,7 +353,7 @@ static bool write_stats(struct run_command *run, f64 wall_seconds)
     bool ok = write_statistics(
         run, &(struct statistics_of){&run->request, &run->inputs, run->config, run->line,
                                      launch_statistics(run), NULL, seconds, NULL, wall_seconds,
-                                     hd_threads(run->device)});
+                                     hd_threads(run->device), NULL});
     json_decref(seconds);
     return ok;
 }
@@ -357,7 +366,7 @@ bool write_outputs(struct run_command *run, f64 wall_seconds)
             ok &= write_buffer(run, &run->request.buffers.data[i]);
     if (run->request.dump)
         ok &= write_dump(run);
-    if (run->request.stats)
+    if (run->request.stats || run->request.report)
         ok &= write_stats(run, wall_seconds);
     return ok;
 }

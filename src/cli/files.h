@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/watch.h"
+#include "report/series.h"
 
 /* Files written while launches run; see timeline.h. */
 struct timeline {
@@ -31,6 +32,7 @@ struct run_command {
     char *stats; /* of launch_statistics() */
     struct watch *watch;
     struct timeline timeline;
+    struct series over_time; /* for --report */
     bool stdin_taken;
     bool live; /* the device's state can be flipped: timing.live_state */
 };
@@ -51,6 +53,7 @@ bool open_output(struct run_command *run, struct output *output, const char *pat
 bool commit_output(struct run_command *run, struct output *output, struct error *error);
 /* hd_stats_json when all launches have ended. */
 const char *launch_statistics(struct run_command *run);
+/* Writes the statistics file and the page, if requested. */
 bool write_statistics(struct run_command *run, const struct statistics_of *from);
 /* Takes ownership of `json`. */
 bool write_json(struct run_command *run, const char *option, const char *path, json_t *json);

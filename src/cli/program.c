@@ -1,8 +1,9 @@
 /*
  * heddle run -- PROGRAM: see program.h.
  *
- *  P1  The program finds Heddle's driver and no other: OCL_ICD_VENDORS names a folder with only
- *      that one. It runs in heddle's process group, with its standard streams; if heddle itself writes
+ *  P1  The program finds Heddle's drivers and no other: OCL_ICD_VENDORS names a folder with only the
+ *      OpenCL driver, and LD_LIBRARY_PATH begins with one where Heddle's library has the names of the
+ *      CUDA runtimes. It runs in heddle's process group, with its standard streams; if heddle itself writes
  *      to standard output, the program's goes to standard error.
  *  P2  The resolved configuration goes to the driver as a machine file, so that it models exactly
  *      what --dump-config and the statistics say.
@@ -23,7 +24,6 @@
 #include "cli/session.h"
 #include "cli/timeline.h"
 #include "heddle/inject.h"
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +46,8 @@ enum {
 struct child {
     struct run_command *run;
     struct arena *arena;
-    const char *library; /* the driver */
+    const char *library; /* the OpenCL driver */
+    const char *runtime; /* the CUDA runtime */
     const char *folder;  /* of the session */
     struct temporary temporary;
     const char *path;       /* of the program */
@@ -98,6 +99,18 @@ static bool write_file(struct child *child, const char *name, const char *text)
     return write_bytes(child, name, text, strlen(text));
 }
 
+/* Heddle's CUDA runtime under the names that programs ask for. */
+static bool link_runtimes(struct child *child)
+{
+    static const char *const names[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
+    char *whole = realpath(child->runtime, NULL);
+    bool ok = whole && mkdir(arena_printf(child->arena, "%s/cuda", child->folder), 0700) == 0;
+    for (u32 i = 0; ok && i < ARRAY_LEN(names); i++)
+        ok = symlink(whole, arena_printf(child->arena, "%s/cuda/%s", child->folder, names[i])) == 0;
+    free(whole);
+    return ok;
+}
+
 /* The program keeps the folder locked, too, in case it outlives this process. */
 static bool make_folder(struct child *child)
 {
@@ -112,7 +125,7 @@ static bool make_folder(struct child *child)
     bool ok = mkdir(arena_printf(child->arena, "%s/vendors", folder), 0700) == 0 &&
               write_file(child, "vendors/heddle.icd",
                          arena_printf(child->arena, "%s\n", child->library)) &&
-              write_file(child, "machine.json", config) &&
+              link_runtimes(child) && write_file(child, "machine.json", config) &&
               (!child->run->chip ||
                write_bytes(child, "chip.maps", child->run->chip, child->run->chip_bytes));
     hd_free(config);
@@ -227,6 +240,11 @@ static void set_environment(const struct child *child)
     setenv("OCL_ICD_VENDORS", vendors, 1);
     setenv("OPENCL_VENDOR_PATH", vendors, 1); /* for older loaders */
     unsetenv("OCL_ICD_FILENAMES");
+    const char *paths = getenv("LD_LIBRARY_PATH");
+    setenv("LD_LIBRARY_PATH",
+           arena_printf(arena, "%s/cuda%s%s", child->folder, paths && *paths ? ":" : "",
+                        paths ? paths : ""),
+           1);
     setenv("HEDDLE_SESSION", child->folder, 1);
     setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
     static const char *const ours[] = {"HEDDLE_SET",          "HEDDLE_MECH",
@@ -385,29 +403,6 @@ static void wait_for(struct child *child, const sigset_t *set)
 
 /* ---- afterwards ---- */
 
-/* The kind of a file, for explanations. */
-static const char *kind_of(const char *path)
-{
-    Elf64_Ehdr header;
-    FILE *file = path ? fopen(path, "rbe") : NULL;
-    const char *kind = "";
-    if (file && fread(&header, sizeof header, 1, file) == 1 &&
-        !memcmp(header.e_ident, ELFMAG, SELFMAG)) {
-        bool dynamic = false;
-        for (u32 i = 0; i < header.e_phnum; i++) {
-            Elf64_Phdr segment;
-            if (fseek(file, (long)(header.e_phoff + i * sizeof segment), SEEK_SET) != 0 ||
-                fread(&segment, sizeof segment, 1, file) != 1)
-                break;
-            dynamic |= segment.p_type == PT_INTERP;
-        }
-        kind = dynamic ? "" : " It is linked statically and cannot load an OpenCL driver.";
-    }
-    if (file)
-        fclose(file);
-    return kind;
-}
-
 /* Whether the program itself has said why it launched nothing: a workload that was asked for help
  * or given a wrong option, or a program stopped by a signal. */
 static bool ended_on_purpose(const struct child *child)
@@ -435,10 +430,8 @@ static void explain_reach(const struct child *child)
         return;
     const char *name = child->words[0];
     if (!loaded)
-        complain(child->run->command,
-                 "%s did not use Heddle: no OpenCL loader asked for its driver.%s The program may "
-                 "not use OpenCL, or may look for drivers in its own way.",
-                 name, kind_of(child->path));
+        complain(child->run->command, "%s did not use Heddle: %s", name,
+                 unreached_reason(child->path));
     else if (!device)
         complain(child->run->command,
                  "%s found Heddle's platform but created no context on it: it may require another "
@@ -525,13 +518,13 @@ static bool write_stats(struct child *child, const json_t *stats, const struct s
                         f64 wall_seconds)
 {
     struct run_command *run = child->run;
-    if (!run->request.stats)
+    if (!run->request.stats && !run->request.report)
         return true;
     char *text = json_dumps(stats, JSON_INDENT(2));
     bool ok = write_statistics(
         run, &(struct statistics_of){&run->request, &run->inputs, run->config, run->line, text,
                                      all->builds, all->seconds, all->sum_seconds, wall_seconds,
-                                     hd_threads(run->device)});
+                                     hd_threads(run->device), child->folder});
     free(text);
     return ok;
 }
@@ -606,11 +599,16 @@ static bool find_parts(struct child *child)
 {
     child->library =
         find_beside(child->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
+    child->runtime =
+        find_beside(child->arena, "libheddle-cudart.so", HEDDLE_LIBDIR "/libheddle-cudart.so");
     if (!child->library)
         complain(child->run->command,
                  "the OpenCL driver, libheddle-opencl.so, was not found, neither beside this "
                  "command nor in its prefix: was Heddle built without the OpenCL headers?");
-    return child->library && find_words(child);
+    if (!child->runtime)
+        complain(child->run->command, "the CUDA runtime, libheddle-cudart.so, was not found, "
+                                      "neither beside this command nor in its prefix");
+    return child->library && child->runtime && find_words(child);
 }
 
 int program_run(struct run_command *run)

@@ -1,4 +1,4 @@
-/* heddle run -- PROGRAM: an OpenCL program whose kernels run on the modelled machine. */
+/* heddle run -- PROGRAM: an OpenCL or CUDA program whose kernels run on the modelled machine. */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H
 
@@ -21,6 +21,10 @@ i64 guest_start(struct child *child, const char *place, const char *job, struct 
 void guest_close(struct child *child);
 /* --list-devices */
 int program_devices(struct run_command *run);
+
+/* reach.c: why a program did not load one of Heddle's drivers, as far as its file tells, and what
+ * to do. `path` may be NULL. */
+const char *unreached_reason(const char *path);
 
 /* workloads.c: false after an error message with suggestions. */
 bool workload_known(const struct command *command, const char *name);

@@ -30,7 +30,8 @@ struct statistics_of {
     json_t *launch_seconds; /* host seconds by launch */
     json_t *sum_seconds;    /* host seconds of "sums", or NULL */
     f64 wall_seconds;
-    u32 threads; /* of launches in timing mode */
+    u32 threads;         /* of launches in timing mode */
+    const char *sources; /* folder of the program's sources; NULL: where they were compiled */
 };
 /* Version, seed and inputs of a run, for any file with results. */
 json_t *manifest_json(const struct hd_config *config, const struct input_list *inputs);

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/foreign.h"
+#include "report/series.h"
 #include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -417,6 +418,8 @@ static bool take(const struct request_parser *parser, const struct given *given)
         return parse_buf(parser, value);
     else if (!strcmp(name, "--then"))
         (void)vec_push(&request->launches);
+    else if (!strcmp(name, "--report"))
+        request->report = value;
     else if (!strcmp(name, "--stats"))
         request->stats = value;
     else if (!strcmp(name, "--dump-config"))
@@ -493,8 +496,12 @@ static bool complete_timed(const struct request_parser *parser)
                     without);
     else if (window && !request->timeline)
         usage_error(parser->command, "--trace-window needs --trace: expected --trace FILE");
-    else
+    else {
+        /* a page shows the run over time; without --interval, the rows go to no file */
+        if (request->report && !request->interval && !without)
+            parser->request->interval = REPORT_INTERVAL;
         return true;
+    }
     return false;
 }
 
@@ -616,7 +623,8 @@ bool request_parse(struct request *request, const struct command *command,
 bool request_takes_stdout(const struct request *request)
 {
     const char *const paths[] = {request->stats, request->dump_config, request->dump,
-                                 request->trace, request->timeline,    request->series};
+                                 request->trace, request->timeline,    request->series,
+                                 request->report};
     bool taken = false;
     for (u32 i = 0; i < ARRAY_LEN(paths); i++)
         taken |= paths[i] && !strcmp(paths[i], "-");

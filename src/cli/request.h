@@ -59,6 +59,7 @@ struct request {
     VEC(struct launch) launches;
     VEC(struct run_buffer) buffers;
     const char *stats, *dump_config;  /* paths or NULL */
+    const char *report;               /* --report: the page's path or NULL */
     const char *state, *dump, *trace; /* for a raw program, which a run with a state is */
     const char *timeline;             /* --trace: a path or NULL */
     u64 trace_from, trace_to;

@@ -522,7 +522,7 @@ static int run_all(struct run_command *run)
     f64 start = seconds();
     if (!request_parse(&run->request, run->command, run->line))
         return run->line->program ? EXIT_OWN : EXIT_USAGE;
-    run->inputs.wanted = run->request.stats;
+    run->inputs.wanted = run->request.stats || run->request.report;
     if (run->request.list_devices)
         return program_devices(run);
     if (run->request.program)
@@ -549,6 +549,7 @@ void run_free(struct run_command *run)
         hd_device_close(run->device);
     hd_config_destroy(run->config);
     vec_free(&run->inputs.records);
+    series_free(&run->over_time);
     request_free(&run->request);
 }
 
@@ -626,6 +627,10 @@ static const struct option options[] = {
     {"--stats", "FILE",
      "Write configuration, statistics and a manifest as JSON; '-' is standard output. Everything "
      "except 'host' is identical, byte for byte, when the run is repeated.",
+     0, COMPLETE_FILE},
+    {"--report", "FILE",
+     "Write a page with charts of the run, which needs no other file; docs/report.md describes it. "
+     "'heddle report' makes such pages from statistics files.",
      0, COMPLETE_FILE},
     {"--dump-config", "FILE",
      "Write the resolved configuration as JSON; it is a machine file that --machine accepts.", 0,

@@ -52,11 +52,23 @@ static void write_cells(FILE *to, json_t *row)
     fputc('\n', to);
 }
 
+/* Keeps a row for the page. */
+static void keep_row(struct run_command *run, const void *data, size_t bytes)
+{
+    json_t *row = json_loadb(data, bytes, 0, NULL);
+    series_add(&run->over_time, run->request.arena, row);
+    json_decref(row);
+}
+
 static void write_row(void *user, const void *data, size_t bytes)
 {
     struct run_command *run = user;
     struct timeline *timeline = &run->timeline;
     watch_clear(run->watch);
+    if (run->request.report)
+        keep_row(run, data, bytes);
+    if (!timeline->has_series)
+        return;
     if (!timeline->csv) {
         fwrite(data, 1, bytes, timeline->series.stream);
         return;
@@ -120,7 +132,8 @@ bool timeline_open(struct run_command *run)
     struct timeline *timeline = &run->timeline;
     if (!open_files(run))
         return false;
-    if (!timeline->has_trace && !timeline->has_series)
+    const bool rows = timeline->has_series || request->interval;
+    if (!timeline->has_trace && !rows)
         return true;
     struct hd_error error = {0};
     const struct hd_observe what = {.trace = timeline->has_trace ? write_trace : NULL,
@@ -128,7 +141,7 @@ bool timeline_open(struct run_command *run)
                                     .trace_from = request->trace_from,
                                     .trace_to = request->trace_to,
                                     .interval = request->interval,
-                                    .series = timeline->has_series ? write_row : NULL,
+                                    .series = rows ? write_row : NULL,
                                     .series_user = run};
     return hd_observe(run->device, &what, &error) || report(run->command, &error) == EXIT_DONE;
 }
@@ -162,7 +175,7 @@ bool timeline_copy(struct run_command *run, const char *folder)
         return false;
     if (run->timeline.has_trace)
         copy(run, folder, "trace", write_trace);
-    if (run->timeline.has_series)
+    if (run->request.interval)
         copy(run, folder, "series", write_row);
     return close_files(run);
 }

@@ -388,6 +388,10 @@ struct mechanism {
      * the write of a packet, the last l2_request of the slice was for its packet. */
     void (*l2_event)(void *memory, u32 slice, const struct cache_event *event);
 
+    /* A launch begins: its time counts from `now` on; or it has ended, at `now`, and all its requests
+     * have been answered. */
+    void (*launch_memory)(void *memory, const struct exec *exec, bool begins, fs now);
+
     /* ---- counters ---- */
     /* Counters are about to be read: at a sample, between windows, and at the end of a launch, with
      * `now` the time of its last cycle. Counters that grow with time are brought up to `now`. */

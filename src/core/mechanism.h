@@ -50,6 +50,12 @@ static inline struct exec *core_exec(const struct core *core)
 {
     return core->exec;
 }
+/* Whether a device address in requests stands for local memory, which has no storage there. It is that
+ * of a slot: warps that take a slot one after the other have the same addresses. */
+static inline bool core_is_local(u64 address)
+{
+    return address >= LOCAL_BASE;
+}
 static inline u32 core_inst_count(const struct core *core)
 {
     return core->inst_count;

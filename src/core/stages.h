@@ -23,6 +23,10 @@
 #include "mem/cache.h"
 #include "mem/coalesce.h"
 
+/* Device addresses for local memory, which has none of its own where the instruction set has a space
+ * for it; far above those of memory_create. */
+#define LOCAL_BASE (1ull << 46)
+
 enum {
     CORE_SCHEDULERS = 16,
     CORE_COLLECTORS = 64,

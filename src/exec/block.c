@@ -7,6 +7,7 @@
  * masks and registers are in the core's register file instead (register_file.h).
  */
 #include "base/arena.h"
+#include "base/state_walk.h"
 #include "exec/register_file.h"
 #include "exec/warp.h"
 
@@ -274,12 +275,9 @@ void block_end(struct thread_block *block)
     block->exec->free_storage[block->exec->free_count++] = block;
 }
 
-static u64 hash_words(u64 hash, const void *data, size_t bytes)
+static u64 hash_bytes(u64 hash, const void *data, size_t bytes)
 {
-    const u32 *words = data;
-    for (size_t i = 0; i < bytes / sizeof *words; i++)
-        hash = (hash ^ words[i]) * 0x100000001b3ull;
-    return hash ^ hash >> 32;
+    return hash_words(hash, data, (u32)(bytes / sizeof(u32)));
 }
 
 u64 warp_hash(const struct warp *warp)
@@ -288,23 +286,23 @@ u64 warp_hash(const struct warp *warp)
     u32 row[MAX_LANES];
     const size_t rows = exec->image->mask_rows + exec->image->own_rows;
     u64 hash =
-        hash_words(0xcbf29ce484222325ull, warp->chunks[0].base,
+        hash_bytes(0xcbf29ce484222325ull, warp->chunks[0].base,
                    warp->map ? rows * exec->image->warp_size * sizeof(u32) : warp_row_bytes(exec));
     for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
         if (!register_elsewhere(warp->registers, r))
             continue;
         warp->registers->read(warp->registers, warp, r, row);
-        hash = hash_words(hash, row, exec->image->warp_size * sizeof *row);
+        hash = hash_bytes(hash, row, exec->image->warp_size * sizeof *row);
     }
     if (warp->local)
-        hash = hash_words(hash, warp->local, (size_t)exec->image->warp_size * exec->local_stride);
-    hash = hash_words(hash, &warp->live, sizeof warp->live);
+        hash = hash_bytes(hash, warp->local, (size_t)exec->image->warp_size * exec->local_stride);
+    hash = hash_bytes(hash, &warp->live, sizeof warp->live);
     for (u32 i = 0; i < warp->order_count; i++)
         for (u32 n = warp->order[i]; n != NO_PATH; n = warp->paths[n].parent) {
             const struct path *path = &warp->paths[n];
             const u32 state[] = {path->pc, path->rpc, path->state, (u32)path->mask,
                                  (u32)(path->mask >> 32)};
-            hash = hash_words(hash, state, sizeof state);
+            hash = hash_bytes(hash, state, sizeof state);
         }
     return hash;
 }

@@ -98,13 +98,19 @@ static u64 storage_bytes(u64 size)
     return align_up(size + LANE_BYTES - 1, MEMORY_ALIGN);
 }
 
+static void destroy_own(const struct allocation *a)
+{
+    if (!a->shared)
+        storage_destroy(a->host, storage_bytes(a->size));
+}
+
 void memory_destroy(struct memory *memory)
 {
     if (!memory)
         return;
     for (u32 i = 0; i < memory->live.count; i++) {
         struct allocation *a = memory->live.data[i];
-        storage_destroy(a->host, storage_bytes(a->size));
+        destroy_own(a);
         free((char *)a->name);
         free(a);
     }
@@ -148,22 +154,16 @@ static bool check_size(const struct memory *memory, u64 bytes, struct error *err
 }
 
 /* Inserts an allocation into `live`; its range must be free. */
-static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
-                   const char *name, struct error *error)
+static void insert_at(struct memory *memory, u64 address, u8 *host, u64 bytes,
+                      enum allocation_kind kind, const char *name, bool shared)
 {
-    u8 *host = storage_create(storage_bytes(bytes));
-    struct allocation *a = host ? calloc(1, sizeof *a) : NULL;
-    if (!a) {
-        if (host)
-            storage_destroy(host, storage_bytes(bytes));
-        return error_set(error, ERROR_MEMORY, "", "the host cannot provide %" PRIu64 " bytes",
-                         bytes);
-    }
+    struct allocation *a = checked(calloc(1, sizeof *a));
     *a = (struct allocation){
         .address = address,
         .size = bytes,
         .host = host,
         .kind = kind,
+        .shared = shared,
         .name = name ? strdup(name) : NULL,
         .number = ++memory->numbers,
     };
@@ -172,8 +172,19 @@ static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocatio
     struct allocation **at = &memory->live.data[index];
     memmove(at + 1, at, (memory->live.count - 1 - index) * sizeof *at);
     *at = a;
-    memory->used += bytes;
+    memory->used += shared ? 0 : bytes;
     memory->generation++;
+}
+
+/* Inserts an allocation with storage of its own. */
+static bool insert(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
+                   const char *name, struct error *error)
+{
+    u8 *host = storage_create(storage_bytes(bytes));
+    if (!host)
+        return error_set(error, ERROR_MEMORY, "", "the host cannot provide %" PRIu64 " bytes",
+                         bytes);
+    insert_at(memory, address, host, bytes, kind, name, false);
     return true;
 }
 
@@ -201,11 +212,9 @@ static bool find_room_again(struct memory *memory, u64 span)
     return find_room(memory, span);
 }
 
-u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
+static u64 reserve(struct memory *memory, u64 bytes, struct error *error)
 {
     u64 span = align_up(bytes, MEMORY_ALIGN) + GAP;
-    if (!check_size(memory, bytes, error))
-        return 0;
     if (!find_room(memory, span) && !find_room_again(memory, span)) {
         error_set(error, ERROR_MEMORY, "", "the address space has no room for %" PRIu64 " bytes",
                   bytes);
@@ -217,6 +226,11 @@ u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
     return address;
 }
 
+u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error)
+{
+    return check_size(memory, bytes, error) ? reserve(memory, bytes, error) : 0;
+}
+
 u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind, const char *name,
                     struct error *error)
 {
@@ -224,11 +238,8 @@ u64 memory_allocate(struct memory *memory, u64 bytes, enum allocation_kind kind,
     return address && insert(memory, address, bytes, kind, name, error) ? address : 0;
 }
 
-bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
-                const char *name, struct error *error)
+static bool check_free(const struct memory *memory, u64 address, u64 bytes, struct error *error)
 {
-    if (!check_size(memory, bytes, error))
-        return false;
     if (bytes - 1 > UINT64_MAX - address)
         return error_set(error, ERROR_USAGE, "",
                          "%" PRIu64 " bytes at 0x%" PRIx64 " reach beyond the last address", bytes,
@@ -240,7 +251,31 @@ bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_k
                          "%" PRIu64 " bytes at 0x%" PRIx64 " overlap [0x%" PRIx64 ", +%" PRIu64
                          "), which is in use",
                          bytes, address, a->address, a->size);
-    return insert(memory, address, bytes, kind, name, error);
+    return true;
+}
+
+bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
+                const char *name, struct error *error)
+{
+    return check_size(memory, bytes, error) && check_free(memory, address, bytes, error) &&
+           insert(memory, address, bytes, kind, name, error);
+}
+
+u64 memory_share(struct memory *memory, u64 address, u8 *host, u64 bytes, const char *name,
+                 struct error *error)
+{
+    if (!bytes || bytes > MEMORY_MAX_ALLOCATION) {
+        error_set(error, ERROR_USAGE, "", "cannot share %" PRIu64 " bytes: expected 1 to %llu",
+                  bytes, MEMORY_MAX_ALLOCATION);
+        return 0;
+    }
+    if (!address)
+        address = reserve(memory, bytes, error);
+    else if (!check_free(memory, address, bytes, error))
+        return 0;
+    if (address)
+        insert_at(memory, address, host, bytes, ALLOC_BUFFER, name, true);
+    return address;
 }
 
 bool memory_free(struct memory *memory, u64 address, struct error *error)
@@ -250,8 +285,8 @@ bool memory_free(struct memory *memory, u64 address, struct error *error)
     if (!a || a->address != address)
         return error_set(error, ERROR_USAGE, "", "0x%" PRIx64 " is not the start of an allocation",
                          address);
-    storage_destroy(a->host, storage_bytes(a->size));
-    memory->used -= a->size;
+    destroy_own(a);
+    memory->used -= a->shared ? 0 : a->size;
     struct allocation *kept = &memory->freed[memory->freed_count++ % KEPT];
     if (memory->freed_count > KEPT)
         free((char *)kept->name);

@@ -30,6 +30,7 @@ struct allocation {
     enum allocation_kind kind;
     bool freed;       /* kept for messages */
     bool read_only;   /* constants, code */
+    bool shared;      /* the storage is the host's, which also frees it */
     const char *name; /* variable or buffer name for messages, or NULL */
     u64 number;       /* order of allocation, from 1 */
 };
@@ -57,6 +58,11 @@ u64 memory_reserve(struct memory *memory, u64 bytes, struct error *error);
 /* At an address of the caller's choice, 0 and everything below memory_base() included. */
 bool memory_map(struct memory *memory, u64 address, u64 bytes, enum allocation_kind kind,
                 const char *name, struct error *error);
+/* A buffer whose storage is the host's, MEMORY_PADDING readable bytes after it included. It takes no
+ * capacity. At an address of the caller's choice, or 0: at one that is chosen. Returns the address, or
+ * 0 on failure. */
+u64 memory_share(struct memory *memory, u64 address, u8 *host, u64 bytes, const char *name,
+                 struct error *error);
 bool memory_free(struct memory *memory, u64 address, struct error *error);
 void memory_set_read_only(struct memory *memory, u64 address);
 

@@ -550,14 +550,6 @@ static void tell_launch(struct session *session, struct session_device *device, 
     hd_free(text);
 }
 
-u64 launch_picoseconds(const struct hd_machine_info *info, const struct hd_result *result)
-{
-    if (result->picoseconds)
-        return result->picoseconds;
-    u64 cycles = (result->warp_instructions + info->cores - 1) / info->cores;
-    return (u64)((f64)cycles * 1e6 / info->core_mhz);
-}
-
 static void add_launch(struct session_device *device, const struct hd_result *result)
 {
     struct launch_sum *sum = device->sum;

@@ -55,8 +55,4 @@ void session_close(struct session *session);
  * lock, as the caller may hold any. */
 void session_bug(const char *text);
 
-/* The simulated time of a launch that has run. One in functional mode takes as long as if every core
- * issued one warp instruction per cycle. */
-u64 launch_picoseconds(const struct hd_machine_info *info, const struct hd_result *result);
-
 #endif

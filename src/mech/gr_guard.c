@@ -390,8 +390,8 @@ static bool serves(const void *params, const struct core_config *machine, struct
     return true;
 }
 
-/* They keep registers in a form or in places of their own, issue for several warps, or study values
- * by place. */
+/* These mechanisms keep registers in a form or in places of their own, issue for several warps, or
+ * study values by place. */
 static const char *const conflicts[] = {"avf", "dac_ideal", "darsie", "uniform", NULL};
 
 const struct mechanism gr_guard_mechanism = {

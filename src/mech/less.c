@@ -234,7 +234,7 @@ static void destroy(void *state)
     less_launch(state, false);
 }
 
-/* They keep registers in forms of their own, or issue for several warps at once. */
+/* These mechanisms keep registers in forms of their own, or issue for several warps at once. */
 static const char *const conflicts[] = {"dac_ideal", "darsie", "uniform", NULL};
 
 static const char *const deviations[] = {

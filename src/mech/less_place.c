@@ -5,11 +5,11 @@
  * A register's home is row `warp * count + number` of its segment: the warp's number on the core,
  * the registers of this kind that each thread has, and the register's number among them. If that
  * row does not exist or is taken, the register overflows: to a free row of its own segment, else to
- * one of the other. So a row may be any register's, and only the map says whose.
+ * one of the other. So any register may be in a row, and only the map says which.
  *
  * A register in STT-RAM is stored as 16 bits (halved) if its last write was narrow and covered all
- * lanes. The upper halves of its row are then anything: here the complements of the lower ones, so
- * that nothing works by chance. Its readers extend it with zeros. A bit per row says so.
+ * lanes. The upper halves of its row then hold no data: here they are the complements of the lower ones,
+ * so that no reader works by chance. Its readers extend it with zeros. A bit per row says so.
  *
  * Invariants
  *  L1  A slot's bit of `halved` is set exactly while the register is stored as 16 bits.

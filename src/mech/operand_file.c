@@ -432,7 +432,7 @@ static const char *const deviations[] = {
     NULL,
 };
 
-/* They keep registers in forms of their own, or issue for several warps at once. */
+/* These mechanisms keep registers in forms of their own, or issue for several warps at once. */
 static const char *const conflicts[] = {"dac_ideal", "darsie", "less", "uniform", NULL};
 
 const struct mechanism operand_file_mechanism = {

@@ -486,7 +486,8 @@ static const char *const deviations[] = {
     NULL,
 };
 
-/* They keep registers in forms of their own (less: two in a row), or issue for several warps at once. */
+/* These mechanisms keep registers in forms of their own (less: two in a row), or issue for several warps at
+ * once. */
 static const char *const conflicts[] = {"dac_ideal", "darsie", "less", "uniform", NULL};
 
 const struct mechanism register_ecc_mechanism = {

@@ -13,7 +13,7 @@
  *  V1  The row of a register says where it is: row entry * banks + bank. Places are looked up there,
  *      also for registers that had to go to another bank.
  *  V2  The parts of all banks are a permutation of the chip's parts, in every launch: no part is
- *      used twice, and what is slow stays as much as it was.
+ *      used twice, and the number of slow parts is the chip's.
  *  V3  A hybrid bank takes one cycle only if the register belongs there and all lanes that the
  *      access is for are in its fast half; otherwise two (overflow).
  *  V4  All writes are arbitrated: a bank accepts one write at a time. So that nothing else differs,
@@ -196,7 +196,7 @@ static const struct energy_event events[] = {
     {0},
 };
 
-static const char *const conflicts[] = {"gr_guard", "less", NULL}; /* they choose rows, too */
+static const char *const conflicts[] = {"gr_guard", "less", NULL}; /* these choose rows, too */
 static const char *const deviations[] = {
     "A bank that has no room for a register gives it to the next one that has; the text's equation "
     "does not say what happens then.",

@@ -450,8 +450,15 @@ static enum cache_result write_here(struct cache *cache, u64 line, u32 set, stru
     cache->counters->writes++;
     cache->counters->write_hits += hit;
     cache->counters->write_misses += !hit;
-    if (!allowed)
+    if (!allowed) {
+        if (UNLIKELY(cache->observe != NULL))
+            tell(
+                cache,
+                (struct cache_event){
+                    .kind = CACHE_EVENT_WRITTEN, .line = line, .sectors = sectors, .mshr = NO_MSHR},
+                NULL);
         return CACHE_MISS;
+    }
     slot->dirty |= sectors;
     if (full)
         slot->valid |= sectors;

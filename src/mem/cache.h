@@ -174,7 +174,8 @@ void cache_set_hooks(struct cache *cache, const struct cache_hooks *hooks);
 enum cache_event_kind {
     CACHE_EVENT_READ,    /* a read was accepted */
     CACHE_EVENT_FILLED,  /* sectors have arrived */
-    CACHE_EVENT_WRITTEN, /* sectors of a line that is present were written, at least in part */
+    CACHE_EVENT_WRITTEN, /* sectors of a line were written, at least in part. A line without a place:
+                          * a hook forbids it one, and the write goes on to memory */
     CACHE_EVENT_DROPPED, /* a line leaves the cache */
 };
 struct cache_event {

@@ -19,6 +19,7 @@ static void create_entries(struct content *content, const struct content_config 
     }
     content->entries[client] = entries;
     content->entry_counts[client] = config->entries[client];
+    content->entry_tops[client] = arena_array(content->arena, u32, content->cores);
     content->entry_words[client] = words;
     content->entry_data[client] = data;
     content->entry_masks[client] = masks;
@@ -91,6 +92,18 @@ struct content_entry *content_entry(const struct content *content, u32 core, u32
         return NULL;
     assert(tag < content->entry_counts[client]);
     return &content->entries[client][(size_t)core * content->entry_counts[client] + tag];
+}
+
+struct content_entry *content_begin(struct content *content, u32 core, u32 client, u32 tag,
+                                    u64 line)
+{
+    struct content_entry *entry = content_entry(content, core, client, tag);
+    u32 *top = &content->entry_tops[client][core];
+    *top = MAX(*top, tag + 1);
+    entry->base = line;
+    entry->entered = false;
+    memset(entry->mask, 0, content->entry_words[client] * sizeof *entry->mask);
+    return entry;
 }
 
 void content_redirect(struct content *content, const struct packet *reply, u32 core, u32 client,

@@ -85,6 +85,9 @@ void content_redirect(struct content *content, const struct packet *reply, u32 c
                       u32 tag);
 /* NULL: requests of this client carry no data. */
 struct content_entry *content_entry(const struct content *content, u32 core, u32 client, u32 tag);
+/* A request begins: its entry, which holds nothing of the line yet. */
+struct content_entry *content_begin(struct content *content, u32 core, u32 client, u32 tag,
+                                    u64 line);
 
 /* ---- a slice: called after its tags have acted (mem/l2.c) ---- */
 

@@ -44,7 +44,8 @@ struct content {
     u32 line_bytes, words; /* of the L2; of a mask */
     u32 cores;
     struct content_entry *entries[CLIENTS]; /* by core, then tag */
-    u32 entry_counts[CLIENTS];              /* of a core */
+    u32 entry_counts[CLIENTS];              /* of a core, */
+    u32 *entry_tops[CLIENTS];               /* and of those how many have been used: tags below */
     u32 entry_words[CLIENTS];               /* of an entry's mask */
     u8 *entry_data[CLIENTS];
     u64 *entry_masks[CLIENTS];
@@ -54,7 +55,7 @@ struct content {
     u8 *lifted, *saved; /* an atomic's line: as the atomic sees it, and as the image has it */
     u64 *changed;
     VEC(struct exposed) exposed;
-    content_touch_fn *touch; /* NULL: nobody watches */
+    content_touch_fn *touch; /* NULL: no mechanism watches */
     void *touch_user;
 };
 

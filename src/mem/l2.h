@@ -144,10 +144,5 @@ bool l2_sweep(struct l2_slice *slice);
 bool l2_find(const struct l2_slice *slice, const struct packet *request, char *text, size_t size);
 /* Whether a request that waits here for DRAM waits for the one with this tag. */
 bool l2_fetches(const struct l2_slice *slice, const struct packet *request, u32 tag);
-/* Whether they are the same request: same sender and tag. */
-static inline bool packet_same(const struct packet *a, const struct packet *b)
-{
-    return a->tag == b->tag && a->core == b->core && a->client == b->client;
-}
 
 #endif

@@ -89,6 +89,12 @@ struct packet {
     u8 stray;         /* 0, or its record: bits of its header were flipped (mem/stray.h) */
 };
 
+/* Whether they are the same request: same sender and tag. */
+static inline bool packet_same(const struct packet *a, const struct packet *b)
+{
+    return a->tag == b->tag && a->core == b->core && a->client == b->client;
+}
+
 /* A mechanism's payload for a request at DRAM, for the replies to all that wait for it. */
 struct payload {
     u64 value;

@@ -25,7 +25,7 @@ static void redirect(struct memory_system *m, struct packet *packet, const struc
     stray->tag = to->tag;
 }
 
-/* Who gets the reply; the parts are in different places of a row. */
+/* The requester that gets the reply; its parts are in different places of a row. */
 static void walk_core(struct state_walk *walk, struct memory_system *m, struct packet *packet,
                       u32 bits)
 {

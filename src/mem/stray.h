@@ -5,7 +5,7 @@
  * The memory side goes on handling such a packet under the requester that it came from, since its
  * data are there (mem/content.h); where the header says who gets the reply, its record is asked
  * instead. A packet is lost if it is of a kind that its receiver does not expect, names no sector,
- * or goes to a core that there is not. Its requester waits for ever.
+ * or goes to a core that does not exist. Its requester waits for ever.
  *
  * Deviations: packets of clusters' caches and of mechanisms that name another requester are lost. A
  * slice that a flipped address leads to stores the line as one of its own.
@@ -26,7 +26,7 @@ enum {
 struct stray {
     bool used;
     u8 client;
-    u16 core; /* STRAY_LOST: nobody */
+    u16 core; /* STRAY_LOST: no core */
     u32 tag;
 };
 

@@ -44,24 +44,28 @@ static u64 hash_channel(u64 hash, const struct channel *channel, u32 banks)
     return hash;
 }
 
+static u64 hash_entry(u64 hash, const struct content_entry *entry, u32 words)
+{
+    hash = hash_word(hash, entry->entered);
+    if (entry->entered) /* a store: its data are in the slice, which has them */
+        return hash;
+    hash = hash_word(hash, entry->base);
+    hash = hash_bytes(hash, entry->mask, words * sizeof *entry->mask);
+    for (u32 s = 0; s < 2 * words; s++)
+        if (mask_sector(entry->mask, s))
+            hash = hash_bytes(hash, entry->bytes + (size_t)s * SECTOR_BYTES, SECTOR_BYTES);
+    return hash;
+}
+
 /* Data of requests, those of loads that were answered long ago included: they are overwritten when the
- * tag is used again. */
+ * tag is used again. Tags that no request has had yet have none. */
 static u64 hash_entries(u64 hash, const struct content *content)
 {
     for (u32 client = 0; client < CLIENTS; client++) {
-        const size_t count = (size_t)content->cores * content->entry_counts[client];
-        const u32 words = content->entry_words[client];
-        for (size_t i = 0; i < count; i++) {
-            const struct content_entry *entry = &content->entries[client][i];
-            hash = hash_word(hash, entry->entered);
-            if (entry->entered) /* a store: its data are in the slice, which has them */
-                continue;
-            hash = hash_word(hash, entry->base);
-            hash = hash_bytes(hash, entry->mask, words * sizeof *entry->mask);
-            for (u32 s = 0; s < 2 * words; s++)
-                if (mask_sector(entry->mask, s))
-                    hash = hash_bytes(hash, entry->bytes + (size_t)s * SECTOR_BYTES, SECTOR_BYTES);
-        }
+        for (u32 core = 0; content->entries[client] && core < content->cores; core++)
+            for (u32 tag = 0; tag < content->entry_tops[client][core]; tag++)
+                hash = hash_entry(hash_word(hash, tag), content_entry(content, core, client, tag),
+                                  content->entry_words[client]);
     }
     return hash;
 }

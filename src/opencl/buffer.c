@@ -19,26 +19,11 @@
  */
 #include "opencl/opencl.h"
 
-#include <math.h>
-
 static const cl_mem_flags device_access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 static const cl_mem_flags host_access =
     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 static const cl_mem_flags host_memory =
     CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-
-/* ---- time ---- */
-
-/* GB/s are bytes per nanosecond. */
-u64 copy_device_ps(cl_device_id device, u64 bytes)
-{
-    return (u64)llround((f64)bytes / device->info.copy_gbps * 1e3);
-}
-
-u64 copy_host_ps(cl_device_id device, u64 bytes)
-{
-    return (u64)llround(device->info.copy_ns * 1e3) + copy_device_ps(device, bytes);
-}
 
 /* ---- memory on devices ---- */
 
@@ -109,11 +94,12 @@ static bool bring(cl_mem root, cl_device_id device, hd_address address, u64 *ps)
     if (root->home) {
         if (!move_between(root, device, address))
             return false;
-        *ps += copy_host_ps(root->home, root->size) + copy_host_ps(device, root->size);
+        *ps += copy_host_picoseconds(&root->home->info, root->size) +
+               copy_host_picoseconds(&device->info, root->size);
     } else if (root->staged) {
         if (!hd_write(device->device, address, root->staged, root->size, NULL))
             return false;
-        *ps += copy_host_ps(device, root->size);
+        *ps += copy_host_picoseconds(&device->info, root->size);
     }
     return true;
 }

@@ -56,7 +56,7 @@ static cl_int map_run(struct queue_command *command, u64 *ps)
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (!hd_read(device->device, mapping->host, address + mapping->offset, mapping->bytes, NULL))
         return CL_OUT_OF_RESOURCES;
-    *ps += copy_host_ps(device, mapping->bytes);
+    *ps += copy_host_picoseconds(&device->info, mapping->bytes);
     return CL_SUCCESS;
 }
 
@@ -72,7 +72,7 @@ static cl_int unmap_run(struct queue_command *command, u64 *ps)
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (!hd_write(device->device, address + mapping->offset, mapping->host, mapping->bytes, NULL))
         return CL_OUT_OF_RESOURCES;
-    *ps += copy_host_ps(device, mapping->bytes);
+    *ps += copy_host_picoseconds(&device->info, mapping->bytes);
     return CL_SUCCESS;
 }
 

@@ -40,6 +40,7 @@
 #include "base/toolchain.h"
 #include "heddle/heddle.h"
 #include "host/session.h"
+#include "host/times.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -328,9 +329,6 @@ hd_address mem_on(cl_mem mem, cl_device_id device, u64 *ps);
 cl_int mem_check(cl_command_queue queue, cl_mem mem);
 /* Whether the host may read or write it (CL_MAP_READ, CL_MAP_WRITE). */
 bool mem_host_may(cl_mem mem, cl_map_flags flags);
-/* Duration of copies between host and device, and within the device. */
-u64 copy_host_ps(cl_device_id device, u64 bytes);
-u64 copy_device_ps(cl_device_id device, u64 bytes);
 
 /* ---- programs: program.c, build.c, binary.c, compiler.c, cache.c, llinfo.c ---- */
 

@@ -4,7 +4,7 @@
  * All but fills move a box of bytes, region[0] wide, region[1] rows high and region[2] slices deep,
  * from one side to the other; each side has its start and its pitches. A plain copy is one row.
  *
- * Time: copies between host and device take copy_host_ps, others copy_device_ps, whatever the box's
+ * Time: copies between host and device take copy_host_picoseconds, others copy_device_picoseconds, whatever the box's
  * layout.
  */
 #include "opencl/opencl.h"
@@ -156,7 +156,8 @@ static cl_int transfer_run(struct queue_command *command, u64 *ps)
                           t->to.start + z * t->to.slice_pitch + y * t->to.row_pitch))
                 return CL_OUT_OF_RESOURCES;
     u64 bytes = (u64)t->region[0] * t->region[1] * t->region[2];
-    *ps += from && to ? copy_device_ps(device, bytes) : copy_host_ps(device, bytes);
+    *ps += from && to ? copy_device_picoseconds(&device->info, bytes)
+                      : copy_host_picoseconds(&device->info, bytes);
     return CL_SUCCESS;
 }
 
@@ -374,7 +375,7 @@ static cl_int fill_run(struct queue_command *command, u64 *ps)
     if (!hd_fill(device->device, address + fill->offset, fill->pattern, fill->pattern_bytes,
                  fill->bytes, NULL))
         return CL_OUT_OF_RESOURCES;
-    *ps += copy_device_ps(device, fill->bytes);
+    *ps += copy_device_picoseconds(&device->info, fill->bytes);
     return CL_SUCCESS;
 }
 

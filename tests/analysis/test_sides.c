@@ -30,8 +30,7 @@ static bool is_marked(const char *text, u32 line)
     return mark && mark < end;
 }
 
-/* Returns how many registers only sides use. */
-static u32 check(const char *text)
+static struct program *compile(const char *text)
 {
     const struct ptx_params params = {.optimize = false, .max_registers = 255, .sides = true};
     struct error error = {0};
@@ -39,6 +38,13 @@ static u32 check(const char *text)
                                           &(struct ptx_target){.address_bits = 64}, &error);
     if (!program)
         fail_msg("%s", error.message);
+    return program;
+}
+
+/* Returns how many registers only sides use. */
+static u32 check(const char *text)
+{
+    struct program *program = compile(text);
     struct arena *arena = arena_create();
     const struct function *kernel = &program->functions[0];
     const struct code code = code_of(program, kernel);
@@ -67,8 +73,10 @@ static void conditions(void **state)
                      "mov.u32 %r4, %r3;\n")),
         2);
     /* by thread and parameter, both sides */
-    check(KERNEL("add.u32 %r5, %r1, %r0;\nsetp.lt.u32 %p0, %r5, 4;\n@%p0 bra a;\n"
-                 "mov.u32 %r4, 1; //S\nbra b; //S\na:\nmov.u32 %r4, 2; //S\nb:\n"));
+    assert_int_equal(
+        check(KERNEL("add.u32 %r5, %r1, %r0;\nsetp.lt.u32 %p0, %r5, 4;\n@%p0 bra a;\n"
+                     "mov.u32 %r4, 1; //S\nbra b; //S\na:\nmov.u32 %r4, 2; //S\nb:\n")),
+        0);
     /* by data, by data and thread, by the block: no sides */
     check(KERNEL("setp.lt.u32 %p0, %r3, 4;\n@%p0 bra a;\nmov.u32 %r4, 1;\na:\n"));
     check(KERNEL(
@@ -106,12 +114,31 @@ static void shapes(void **state)
                  "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p0, %r5, 40;\n@%p0 bra a;\n"));
 }
 
+/* Code with jump tables or calls through a register is not analysed. */
+static void jumps_to_computed_places(void **state)
+{
+    static const char *const kernels[] = {
+        KERNEL("t: .branchtargets a, b;\nand.b32 %r5, %r1, 1;\nbrx.idx %r5, t;\na:\nmov.u32 %r4, "
+               "1;\nb:\n"),
+        KERNEL("q: .callprototype _ ();\ncall %d0, (), q;\nmov.u32 %r4, 1;\n"),
+    };
+    for (u32 i = 0; i < 2; i++) {
+        struct program *program = compile(kernels[i]);
+        struct arena *arena = arena_create();
+        const struct code code = code_of(program, &program->functions[0]);
+        assert_null(sides_find(arena, &code, cfg_build(arena, &code)));
+        arena_destroy(arena);
+        program_destroy(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions),
         cmocka_unit_test(through_branches),
         cmocka_unit_test(shapes),
+        cmocka_unit_test(jumps_to_computed_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

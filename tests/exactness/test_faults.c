@@ -96,6 +96,49 @@ static void test_faults(void **state)
     expect(6, "timing.max_cycles=20000", HD_LIMIT, "timing.max_cycles");
 }
 
+/* The last bytes of shared memory may be accessed, those behind them not, in every way. */
+static void test_ends(void **state)
+{
+    enum {
+        END = 256
+    };
+    static const char *const accesses[] = {
+        "ld.shared.u32 %r2, [%r1]",
+        "st.shared.u32 [%r1], %r0",
+        "ld.shared.u8 %r2, [%r1]",
+        "st.shared.u16 [%r1], %h",
+        "ld.shared.v2.u32 {%r2, %r3}, [%r1]",
+        "@%q st.shared.u32 [%r1], %r0",
+        "@%q ld.shared.u64 %d1, [%r1]",
+        "ld.u32 %r2, [%d0]",
+        "@%q st.u8 [%d0], %r0",
+        "atom.shared.add.u32 %r2, [%r1], 1",
+        "atom.shared.add.u64 %d1, [%r1], 1",
+    };
+    for (u32 i = 0; i < ARRAY_LEN(accesses); i++) {
+        struct text text = {0};
+        add(&text,
+            HEAD ".visible .entry k(.param .u64 p, .param .u32 what)\n{\n .reg .pred %%q; .reg "
+                 ".b16 %%h;\n"
+                 " .reg .b32 %%r<5>; .reg .b64 %%d<3>; .shared .align 8 .b8 s[256];\n"
+                 " ld.param.u32 %%r0, [what]; mov.u32 %%r1, s; add.u32 %%r1, %%r1, %%r0; mov.u16 "
+                 "%%h, 1;\n"
+                 " cvt.u64.u32 %%d2, %%r0; mov.u64 %%d0, s; cvta.shared.u64 %%d0, %%d0; add.u64 "
+                 "%%d0, %%d0, %%d2;\n"
+                 " mov.u32 %%r4, %%tid.x; setp.eq.u32 %%q, %%r4, 3;\n %s;\n ret;\n}\n",
+            accesses[i]);
+        struct rig *rig = rig_open(NULL, SETTINGS, text.data);
+        launch(rig, rig_memory(rig, 64), END - 8);
+        if (rig->result.outcome != HD_DONE)
+            fail_msg("%s: %s", accesses[i], rig->result.explanation);
+        launch(rig, rig_memory(rig, 64), END);
+        if (rig->result.outcome != HD_OUT_OF_BOUNDS)
+            fail_msg("%s: outcome is %s", accesses[i], hd_outcome_name(rig->result.outcome));
+        rig_close(rig);
+        free(text.data);
+    }
+}
+
 static void test_deadlock(void **state)
 {
     expect(5, "", HD_DEADLOCK, "waits for barrier 2");
@@ -183,9 +226,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_limits),  cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_faults),    cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_ends),      cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_interrupt), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,7 @@ static void look_at_files(int log, FILE *in, const int *shared)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "check";
+    const pid_t began = getpid();
     unsigned words[WORDS] = {0};
     char line[32];
     pthread_t thread;
@@ -129,6 +130,8 @@ int main(int argc, char **argv)
         raise(SIGSEGV);
     for (volatile bool on = wrong && !strcmp(what, "spin"); on;)
         continue;
+    if (!strcmp(what, "liar") && getpid() != began)
+        return 1;
     if (strcmp(what, "write") != 0)
         return wrong ? 1 : 0;
     const int result = open("result", O_WRONLY | O_CREAT | O_TRUNC, 0600);

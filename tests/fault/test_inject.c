@@ -71,6 +71,7 @@ struct bed {
     hd_address out;
     struct hd_inject *inject;
     u32 launches;
+    bool lies; /* outputs of processes with a fault are wrong, whatever the fault */
 };
 
 static void must(bool ok, const struct hd_error *error)
@@ -117,6 +118,7 @@ static bool run(void *user, struct hd_inject *inject, struct hd_result *result,
 {
     struct bed *bed = user;
     u32 words[2 * THREADS];
+    const pid_t began = getpid();
     const struct hd_arg arg = {&bed->out, 8};
     for (u32 i = 0; i < bed->launches; i++) {
         if (!hd_launch(bed->kernel, (struct hd_dim){1, 1, 1}, (struct hd_dim){THREADS, 1, 1}, 0,
@@ -127,6 +129,7 @@ static bool run(void *user, struct hd_inject *inject, struct hd_result *result,
     }
     if (!hd_read(bed->device, words, bed->out, sizeof words, error))
         return false;
+    words[0] ^= bed->lies && getpid() != began;
     hd_inject_output(inject, "out", bed->out, words, sizeof words);
     return true;
 }
@@ -519,6 +522,53 @@ static void control(void **state)
     close_bed(bed);
 }
 
+/* A pending bit of a register that the loop reads, and nothing writes, is never cleared: the warp waits
+ * for ever. Registers that the kernel does not have cannot wait. */
+static void scoreboard(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    char list[4096];
+    u32 stuck = 0;
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    for (u32 r = 0; r < REGISTERS; r++)
+        length += sprintf(list + length, "issue.scoreboard,%u,0,700\n", r);
+    inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2});
+    for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
+        const bool due = fault.effect == HD_EFFECT_DUE;
+        stuck += due;
+        assert_true(due ? !strcmp(fault.detail, "deadlock") : fault.effect <= HD_EFFECT_TIME);
+    }
+    assert_in_range(stuck, 1, 4); /* the address and the value, at least one; not the counter */
+    assert_string_equal(fault.decided, "unused");
+    close_bed(bed);
+}
+
+/* The store's packet in the network: bit 6 of its data, behind a header of 64 bits, and a bit of its
+ * address, which takes the words elsewhere. */
+static void packet(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    char list[8192];
+    u32 data = 0, moved = 0;
+    int length = sprintf(list, "structure,entry,bit,cycle\n");
+    for (u32 cycle = 1360; cycle < 1460; cycle += 4)
+        length += sprintf(list + length, "network.outlets,80,70,%u\nnetwork.outlets,80,7,%u\n",
+                          cycle, cycle);
+    inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2});
+    for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
+        if (fault.effect == HD_EFFECT_MASKED)
+            continue;
+        data += fault.bit == 70 && fault.effect == HD_EFFECT_SDC && fault.wrong == 1 &&
+                !fault.first && fault.error == 64; /* 65 in place of 1 */
+        moved += fault.bit == 7 && fault.effect >= HD_EFFECT_SDC;
+    }
+    assert_in_range(data, 1, 4);
+    assert_int_equal(moved, data);
+    close_bed(bed);
+}
+
 /* A fault of the second launch strikes there, and one behind the end of a launch nowhere. */
 static void launches(void **state)
 {
@@ -639,6 +689,34 @@ static void audits(void **state)
         }
         close_bed(bed);
     }
+}
+
+/* A decision that is wrong, as the output is another one in the end, is noticed by its audit, and only so. */
+static void wrong_decisions(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    bed->lies = true;
+    for (u32 all = 0; all < 2; all++) {
+        struct hd_fault fault;
+        u32 audited = 0;
+        inject(bed, (struct hd_inject_plan){.structures = "^collect[.]registers$",
+                                            .faults = 40,
+                                            .seed = 5,
+                                            .only = -1,
+                                            .jobs = 2,
+                                            .audit = all ? 1 : 1e-9});
+        for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
+            assert_int_equal(fault.disagrees, fault.audited);
+            assert_int_equal(fault.effect, fault.audited ? HD_EFFECT_SDC : HD_EFFECT_MASKED);
+            audited += fault.audited;
+        }
+        assert_int_equal(audited, all ? 40 : 0);
+        char *json = hd_inject_json(bed->inject), text[32];
+        snprintf(text, sizeof text, "\"disagree\": %u", audited);
+        assert_non_null(strstr(json, text));
+        hd_free(json);
+    }
+    close_bed(bed);
 }
 
 /* Two bits of a stored value. */
@@ -825,18 +903,33 @@ static void ends_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stored_value),  cmocka_unit_test(written),
-        cmocka_unit_test(read_again),    cmocka_unit_test(followed),
-        cmocka_unit_test(stuck),         cmocka_unit_test(strata),
-        cmocka_unit_test(alone),         cmocka_unit_test(window),
-        cmocka_unit_test(empty_entries), cmocka_unit_test(dead_registers),
-        cmocka_unit_test(address),       cmocka_unit_test(loop_counter),
-        cmocka_unit_test(tags),          cmocka_unit_test(control),
-        cmocka_unit_test(launches),      cmocka_unit_test(same_twice),
-        cmocka_unit_test(evenly),        cmocka_unit_test(models),
-        cmocka_unit_test(pattern),       cmocka_unit_test(audits),
-        cmocka_unit_test(wilson),        cmocka_unit_test(interval),
-        cmocka_unit_test(refused_lists), cmocka_unit_test(refused_plans),
+        cmocka_unit_test(stored_value),
+        cmocka_unit_test(written),
+        cmocka_unit_test(read_again),
+        cmocka_unit_test(followed),
+        cmocka_unit_test(stuck),
+        cmocka_unit_test(strata),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(window),
+        cmocka_unit_test(empty_entries),
+        cmocka_unit_test(dead_registers),
+        cmocka_unit_test(address),
+        cmocka_unit_test(loop_counter),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(control),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(scoreboard),
+        cmocka_unit_test(packet),
+        cmocka_unit_test(same_twice),
+        cmocka_unit_test(evenly),
+        cmocka_unit_test(models),
+        cmocka_unit_test(pattern),
+        cmocka_unit_test(audits),
+        cmocka_unit_test(wrong_decisions),
+        cmocka_unit_test(wilson),
+        cmocka_unit_test(interval),
+        cmocka_unit_test(refused_lists),
+        cmocka_unit_test(refused_plans),
         cmocka_unit_test(ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

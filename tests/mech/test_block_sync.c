@@ -5,9 +5,10 @@
 #include "micro/rig.h"
 
 #include "gpu/device.h"
+#include "late.h"
 
 extern const struct mechanism block_sync_mechanism;
-static const struct mechanism *const available[] = {&block_sync_mechanism, NULL};
+static const struct mechanism *const available[] = {&block_sync_mechanism, &late_mechanism, NULL};
 
 enum {
     WARP = 32
@@ -251,6 +252,21 @@ static void patience(void **state)
     }
 }
 
+/* Warp 1 stops before the boundary until warp 0, which waits for it there, has gone on: the core has
+ * nothing to do, and all that wait are released. */
+static void the_stuck_are_released(void **state)
+{
+    static const char body[] =
+        " add.u32 %r0, %r0, 1; add.u32 %r0, %r0, 2; bra.uni B;\nB: add.u32 %r0, "
+        "%r0, 3; add.u32 %r0, %r0, 4;\n";
+    struct rig *rig = compare("late.on=true late.from=4 late.to=7", body, 2 * WARP);
+    assert_int_equal(stat(rig, "block_sync.unstuck"), 1);
+    assert_int_equal(stat(rig, "block_sync.meetings"),
+                     1); /* of warp 1 alone, when warp 0 has ended */
+    assert_true(stat(rig, "block_sync.waited") > 0);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +278,7 @@ int main(void)
         cmocka_unit_test(barriers_of_the_program),
         cmocka_unit_test(others),
         cmocka_unit_test(patience),
+        cmocka_unit_test(the_stuck_are_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,21 @@ static void what_was_passed_in_vain_is_fetched(void **state)
     rig_close(rig);
 }
 
+/* In a loop, it is passed in vain in one round only: %r2 is not affine where it wraps around. */
+static void it_is_passed_in_vain_once(void **state)
+{
+    static const char body[] =
+        "mov.u32 %r5, 0;\nL: mul.wide.u32 %d2, %t, 4; add.u64 %d2, %d2, %p; ld.global.u32 %r4, "
+        "[%d2]; "
+        "add.u32 %r4, %r4, 1; mov.u32 %r1, %laneid; sub.u32 %r2, %r1, 7; cvt.u64.u32 %d0, %r2; "
+        "add.u64 %d1, %d0, 1; cvt.u32.u64 %r0, %d1;\n add.u32 %r5, %r5, 1; setp.lt.u32 %q1, %r5, "
+        "8; "
+        "@%q1 bra L;";
+    struct rig *rig = compare("", body, (struct hd_dim){4 * WARP, 1, 1});
+    assert_in_range(stat(rig, "dac_ideal.refetched"), 1, 2 * 3);
+    rig_close(rig);
+}
+
 /* Only what becomes affine is removed, and comparisons; products tell uniform from affine. */
 static void only_affine_results(void **state)
 {
@@ -336,6 +351,8 @@ static void loops(void **state)
         const u64 missed = stat(rig, "dac_ideal.missed");
         assert_int_equal(stat(rig, "dac_ideal.skipped") + missed, removed * (warps - 1));
         assert_in_range(missed, 0, i ? 4 * (warps - 1) : 0);
+        if (i == 0)
+            assert_int_equal(stat(rig, "dac_ideal.skipped_compares"), 10 * (warps - 1));
         rig_close(rig);
     }
 }
@@ -452,6 +469,7 @@ int main(void)
         cmocka_unit_test(each_rule),
         cmocka_unit_test(a_generic_address_is_looked_at),
         cmocka_unit_test(what_was_passed_in_vain_is_fetched),
+        cmocka_unit_test(it_is_passed_in_vain_once),
         cmocka_unit_test(only_affine_results),
         cmocka_unit_test(pairs),
         cmocka_unit_test(rows_of_a_block),

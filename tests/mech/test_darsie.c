@@ -5,6 +5,7 @@
 #include "micro/rig.h"
 
 #include "gpu/device.h"
+#include "mech/darsie.h"
 
 extern const struct mechanism darsie_mechanism;
 static const struct mechanism *const available[] = {&darsie_mechanism, NULL};
@@ -90,6 +91,21 @@ static void check(const struct rig *rig, const char *name, u64 value)
                  (unsigned long long)value);
 }
 
+/* Every lookup after decode elects the warp, finds it or another one elected, or tells why not. */
+static void check_elections(const struct rig *rig)
+{
+    static const char *const ends[] = {
+        "led",           "dropped",        "private_full", "private_registers",
+        "private_ports", "private_stores", "private_last"};
+    u64 sum = 0;
+    for (u32 i = 0; i < ARRAY_LEN(ends); i++) {
+        char key[64];
+        snprintf(key, sizeof key, "darsie.%s", ends[i]);
+        sum += stat(rig, key);
+    }
+    check(rig, "elections", sum);
+}
+
 /* First and last cycles in which slots issue an instruction; and how many do. */
 struct cycles {
     u64 first, last;
@@ -124,6 +140,9 @@ static void one_leads(void **state)
     check(rig, "versions", marked + 1); /* a parameter of 64 bits has two */
     check(rig, "copies", 0);
     check(rig, "gathers", 0);
+    /* of the leaders 1, 2 and 2; of every warp, the sum with %t and the pointer */
+    check(rig, "shared_reads", 1 + 2 + 2 + (1 + param(rig, "collect.pair_reads")) * WARPS);
+    check_elections(rig);
     for (u32 i = 7; i < 10; i++)
         assert_int_equal(cycles_of(&rig->issued, i).count, 1);
     assert_int_equal(cycles_of(&rig->issued, 10).count, WARPS);
@@ -134,7 +153,7 @@ static void one_leads(void **state)
 static void followers_wait_for_the_result(void **state)
 {
     static const char body[] = " add.u32 %r0, %r0, %r0; add.u32 %r0, %r0, %t;\n";
-    u64 behind[2];
+    u64 behind[2], waited[2];
     for (u32 k = 0; k < 2; k++) {
         struct rig *rig = compare(k ? "units.int_add=120" : "units.int_add=100", body);
         const struct cycles led = cycles_of(&rig->retired, 7), next = cycles_of(&rig->issued, 8);
@@ -143,9 +162,11 @@ static void followers_wait_for_the_result(void **state)
         assert_true(next.first >= led.last);
         behind[k] = next.last - cycles_of(&rig->issued, 7).first;
         assert_true(stat(rig, "darsie.leader_waits") >= WARPS - 1);
+        waited[k] = stat(rig, "darsie.leader_wait_cycles");
         rig_close(rig);
     }
     assert_int_equal(behind[1] - behind[0], 120 - 100);
+    assert_int_equal(waited[1] - waited[0], (120 - 100) * (WARPS - 1));
 }
 
 /* Predicates are copied, or not shared. */
@@ -169,6 +190,12 @@ static void partial_writes(void **state)
     struct rig *rig = compare("", body);
     check(rig, "copies", WARPS);
     check(rig, "skipped", COMMON * (WARPS - 1));
+    /* each entry is made, written, waited for by all others, and removed */
+    check(rig, "leader_waits", COMMON * (WARPS - 1));
+    check(rig, "table_writes", (3 + WARPS - 1) * COMMON);
+    check(rig, "majority_writes", 1 + WARPS); /* when the block starts and each warp ends */
+    check(rig, "version_writes", COMMON + 1);
+    check(rig, "refetched", 0);
     rig_close(rig);
 }
 
@@ -237,6 +264,7 @@ static void full_table(void **state)
             snprintf(settings, sizeof settings, "darsie.entries=%u darsie.registers=0", entries);
             struct rig *rig = compare_run(settings, entries - 1 + over);
             assert_int_equal(param(rig, "darsie.entries"), entries);
+            check_elections(rig);
             if (over)
                 assert_true(stat(rig, "darsie.private_full") > 0);
             else
@@ -269,6 +297,39 @@ static void empty_freelist(void **state)
                       4); /* the parameter's register, which is not written again */
     assert_true(stat(rig, "darsie.private_registers") > 0);
     rig_close(rig);
+}
+
+/* Beside the blocks that fit on a core, the register file has room for shared results: here for none if a
+ * third block fits, and for more than the limit if anything allows only two. */
+static void registers_beside_the_blocks(void **state)
+{
+    static const char body[] = " add.u32 %r0, %r0, 1; add.u32 %r0, %r0, %t;\n";
+    static const struct {
+        const char *limit;
+        u32 blocks;
+        bool room;
+    } cases[] = {
+        {"", 6, false},
+        {"core.blocks=2", 6, true},
+        {"core.warps=8", 6, true},
+        {"core.threads=256", 6, true},
+        {"core.shared_bytes=2048", 6, true},
+        {"", 2, true}, /* blocks of the grid */
+        {"core.registers=14336", 6, true},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        char settings[160];
+        snprintf(
+            settings, sizeof settings,
+            "launch.registers=32 core.registers=12288 core.register_unit=1 core.shared_unit=1 %s",
+            cases[i].limit);
+        struct rig *rig =
+            compare_shape(settings, body, cases[i].blocks, (struct hd_dim){WARPS * WARP, 1, 1});
+        if ((stat(rig, "darsie.private_registers") == 0) != cases[i].room)
+            fail_msg("%s, %u blocks: %u without a register", cases[i].limit, cases[i].blocks,
+                     (u32)stat(rig, "darsie.private_registers"));
+        rig_close(rig);
+    }
 }
 
 /* A register that is written again and again needs few versions at a time. */
@@ -448,11 +509,28 @@ static void stores_remove_loads(void **state)
     assert_true(stat(rig, "darsie.skipped_loads") < 2 * (WARPS - 1));
     assert_true(stat(rig, "darsie.invalidated") + stat(rig, "darsie.private_stores") > 0);
     check(rig, "stale", 0);
+    /* the others have loaded %r4 themselves, and add it themselves */
+    check(rig, "private_values", WARPS - 1);
+    check(rig, "refetched", WARPS - 1);
     rig_close(rig);
     rig = compare("darsie.stores=ignore", body);
     check(rig, "skipped_loads", 2 * (WARPS - 1));
     check(rig, "invalidated", 0);
     check(rig, "stale", 0);
+    rig_close(rig);
+}
+
+/* No warp leads a load while a store of its block is on its way to memory: here three, which wait for
+ * conflicts of banks. */
+static void loads_wait_for_stores(void **state)
+{
+    static const char body[] =
+        " setp.eq.u32 %q0, %w, 0; mov.u32 %r1, s; and.b32 %r3, %l, 7; shl.b32 %r3, %r3, 7; "
+        "add.u32 %r3, %r3, %r1;\n @%q0 st.shared.u32 [%r3], %t; @%q0 st.shared.u32 [%r3], %t; @%q0 "
+        "st.shared.u32 [%r3], %t;\n" CHAIN(
+            "@!%q0 add.u32 %r4, %r4, 1;") " ld.shared.u32 %r2, [%r1+4]; add.u32 %r0, %r2, %t;\n";
+    struct rig *rig = compare("", body);
+    assert_true(stat(rig, "darsie.private_stores") > 0);
     rig_close(rig);
 }
 
@@ -473,31 +551,111 @@ static void stale_values(void **state)
     rig_close(rig);
 }
 
-/* An atomic anywhere on the core removes loads of global memory. */
-static void atomics_remove_loads(void **state)
+/* An atomic or a fence anywhere on the core removes loads of global memory. */
+static void atomics_and_fences_remove_loads(void **state)
 {
-    static const char body[] =
-        " mov.u32 %r1, %ctaid.x; setp.eq.u32 %q0, %r1, 0; @%q0 bra LOAD;\n " CHAIN(
-            "red.global.add.u32 [%p+8192], 1;") " bra.uni DONE;\n"
-                                                "LOAD:\n" CHAIN("ld.global.u32 %r2, [%p+8448]; "
-                                                                "add.u32 %r0, %r0, %r2;") "DONE:\n";
-    struct rig *rig = compare_shape("", body, 2, (struct hd_dim){1024, 1, 1});
-    assert_true(stat(rig, "darsie.invalidated_global") > 0);
-    rig_close(rig);
+    static const char *const others[] = {CHAIN("red.global.add.u32 [%p+8192], 1;"),
+                                         CHAIN("membar.gl;")};
+    for (u32 i = 0; i < ARRAY_LEN(others); i++) {
+        struct text text = {0};
+        add(&text, " mov.u32 %%r1, %%ctaid.x; setp.eq.u32 %%q0, %%r1, 0; @%%q0 bra LOAD;\n");
+        add(&text, "%s bra.uni DONE;\nLOAD:\n", others[i]);
+        add(&text, "%s DONE:\n", CHAIN("ld.global.u32 %r2, [%p+8448]; add.u32 %r0, %r0, %r2;"));
+        struct rig *rig = compare_shape("", text.data, 2, (struct hd_dim){1024, 1, 1});
+        assert_true(stat(rig, "darsie.invalidated_global") > 0);
+        rig_close(rig);
+        free(text.data);
+    }
+}
+
+/* ---- storage ---- */
+
+struct size {
+    const char *name;
+    u32 entries, bits;
+};
+
+static void check_sizes(const struct darsie_params *params, struct state_list *list,
+                        const struct size *sizes)
+{
+    const u32 before = list->rows.count;
+    u32 n = 0;
+    darsie_mechanism.storage(params, list);
+    for (; sizes[n].name; n++) {
+        assert_true(before + n < list->rows.count);
+        const struct state_row *row = &list->rows.data[before + n];
+        if (strcmp(row->name, sizes[n].name) || row->entries != sizes[n].entries ||
+            row->bits != sizes[n].bits)
+            fail_msg("%s has %u x %u bits, not %s %u x %u", row->name, (u32)row->entries,
+                     (u32)row->bits, sizes[n].name, sizes[n].entries, sizes[n].bits);
+    }
+    assert_int_equal(list->rows.count, before + n);
+    state_free(list);
+}
+
+/* Of a core with 32 blocks. The first three and `arrived` are as published. */
+static void sizes_of_the_tables(void **state)
+{
+    struct darsie_params params = {.entries = 4, .registers = 16, .masks = true, .loads = true};
+    struct state_list list = {0};
+    state_owner(&list, "core", 1);
+    state_add(&list, "fetch", "pc", 48, 64, STATE_LIVE, "of a machine with 48 warps");
+    state_add(&list, "issue", "scoreboard", 1024, 1, STATE_LIVE, "and 1024 vector registers");
+    check_sizes(&params, &list,
+                (struct size[]){{"skip_table", 32 * 4, 48 + 32 + 2},
+                                {"majority", 32, 32},
+                                {"rename", 32 * 16, 8 + 8 + 5},
+                                {"rename_warps", 1024, 1 + 4},
+                                {"skip_more", 32 * 4, 16 + 32 + 5 + 1 + 2 * 4},
+                                {"users", 32 * 16, 32 + 1},
+                                {"freelist", 32 * 16, 4},
+                                {"positions", 48, 16},
+                                {"arrived", 32, 32},
+                                {"masks", 32 * 4, 32},
+                                {"stores", 32, 8},
+                                {"load_ids", 1024, 16},
+                                {NULL, 0, 0}});
+    /* without limits: the published sizes; a machine that is not described */
+    params = (struct darsie_params){0};
+    list = (struct state_list){0};
+    state_owner(&list, "core", 1);
+    check_sizes(&params, &list,
+                (struct size[]){{"skip_table", 32 * 8, 82},
+                                {"majority", 32, 32},
+                                {"rename", 32 * 32, 21},
+                                {"rename_warps", 2048, 1 + 5},
+                                {"skip_more", 32 * 8, 16 + 32 + 5 + 1 + 2 * 5},
+                                {"users", 32 * 32, 33},
+                                {"freelist", 32 * 32, 5},
+                                {"positions", 64, 16},
+                                {"arrived", 32, 32},
+                                {NULL, 0, 0}});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_leads),      cmocka_unit_test(followers_wait_for_the_result),
-        cmocka_unit_test(predicates),     cmocka_unit_test(partial_writes),
-        cmocka_unit_test(shapes),         cmocka_unit_test(full_table),
-        cmocka_unit_test(empty_freelist), cmocka_unit_test(versions_are_freed),
-        cmocka_unit_test(ports),          cmocka_unit_test(all_meet_behind_a_branch),
-        cmocka_unit_test(majorities),     cmocka_unit_test(divergence),
-        cmocka_unit_test(ends),           cmocka_unit_test(nobody_waits_for_ever),
-        cmocka_unit_test(loads),          cmocka_unit_test(stores_remove_loads),
-        cmocka_unit_test(stale_values),   cmocka_unit_test(atomics_remove_loads),
+        cmocka_unit_test(one_leads),
+        cmocka_unit_test(followers_wait_for_the_result),
+        cmocka_unit_test(predicates),
+        cmocka_unit_test(partial_writes),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(full_table),
+        cmocka_unit_test(empty_freelist),
+        cmocka_unit_test(versions_are_freed),
+        cmocka_unit_test(ports),
+        cmocka_unit_test(all_meet_behind_a_branch),
+        cmocka_unit_test(majorities),
+        cmocka_unit_test(divergence),
+        cmocka_unit_test(ends),
+        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(loads),
+        cmocka_unit_test(stores_remove_loads),
+        cmocka_unit_test(stale_values),
+        cmocka_unit_test(atomics_and_fences_remove_loads),
+        cmocka_unit_test(loads_wait_for_stores),
+        cmocka_unit_test(registers_beside_the_blocks),
+        cmocka_unit_test(sizes_of_the_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,9 @@ static void check_sums(const struct seen *seen)
     assert_int_equal(T(selections), T(releases)); /* blocks have left */
     assert_int_equal(T(patch_writes), 2 * (T(same_bank) + T(other_bank)));
     assert_int_equal(T(accesses), T(faulty_reads));
+    /* registers come to life and die, by an instruction or with their warp */
+    assert_int_equal(T(dead_writes) % 2, 0);
+    assert_true(T(dead_writes) >= 2 * T(dead_marks));
     assert_int_equal(T(exposed), 0);
     assert_int_equal(T(changed_bits), 0);
     assert_true(T(live_cycles) + T(unallocated_cycles) <= T(entry_cycles));

@@ -163,7 +163,7 @@ static void patches_wait_for_each_other(void **state)
 struct counts {
     u64 accesses, normal, patched, occupied, spilled, selections, releases, index_writes,
         index_reads, patch_writes, patch_reads, faulty_reads, spill_reads, spill_writes,
-        bank_searches, entry_searches;
+        bank_searches, entry_searches, dead_writes, spill_peak;
 };
 
 static struct counts counts_of(const char *settings, u32 links, u32 bank, u32 first, u32 threads)
@@ -177,7 +177,7 @@ static struct counts counts_of(const char *settings, u32 links, u32 bank, u32 fi
     GET(accesses), GET(normal), GET(patched), GET(occupied), GET(spilled), GET(selections);
     GET(releases), GET(index_writes), GET(index_reads), GET(patch_writes), GET(patch_reads);
     GET(faulty_reads), GET(spill_reads), GET(spill_writes), GET(bank_searches);
-    GET(entry_searches);
+    GET(entry_searches), GET(dead_writes), GET(spill_peak);
 #undef GET
     rig_close(rig);
     free(text);
@@ -202,6 +202,8 @@ static void links_are_counted_by_hand(void **state)
     assert_int_equal(PER_LINK(faulty_reads), 16);
     assert_in_range(PER_LINK(bank_searches), 1, 4);
     assert_int_equal(PER_LINK(entry_searches), 2 * PER_LINK(bank_searches));
+    assert_int_equal(PER_LINK(dead_writes), 0); /* it is read and written: it lives on */
+    assert_int_equal(many.spill_peak, 0);
     /* 17 threads: 5 entries, among them 3 */
     few = counts_of(ONE, 10, 2, 128, 17), many = counts_of(ONE, 20, 2, 128, 17);
     assert_int_equal(PER_LINK(accesses), 10);
@@ -212,6 +214,7 @@ static void links_are_counted_by_hand(void **state)
     assert_int_equal(PER_LINK(spilled), 4);
     assert_int_equal(PER_LINK(spill_reads), 1);
     assert_int_equal(PER_LINK(spill_writes), 1);
+    assert_true(few.spill_peak > 0 && few.spill_peak == many.spill_peak);
     assert_int_equal(PER_LINK(bank_searches), 4);
     assert_int_equal(PER_LINK(patch_writes), 0);
 #undef PER_LINK

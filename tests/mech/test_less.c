@@ -668,6 +668,7 @@ static void the_operand_file_has_what_is_read_soon(void **state)
     expect_file(&c, "file_reads", 2 + 1 + 1);  /* by add, setp, st */
     expect_file(&c, "main_reads", 1 + 1 + 1 + 1);
     expect_file(&c, "file_read_lanes", 32 * 4);
+    expect_file(&c, "file_write_lanes", 32 * 3);
     expect_file(&c, "main_write_lanes", 32 * 4);
     assert_int_equal(ace(&c, "safe") + ace(&c, "vulnerable"), ace(&c, "ace"));
     assert_true(ace(&c, "safe") > ace(&c, "ace") * 9 / 10 && ace(&c, "vulnerable") > 0);

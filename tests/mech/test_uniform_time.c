@@ -632,19 +632,25 @@ static void scalar_registers_run_out_and_come_back(void **state)
 }
 
 /* Results that are not written keep no entry, and give none back twice: dropped ones, and those of warps
- * that end before. r4 comes to be where r1 is, which has an entry. */
+ * that end before. In the first program the sums are where ctaid is, which has an entry; in the second in
+ * registers that have none. */
 static void results_that_are_not_written_keep_no_entry(void **state)
 {
-    static const char ptx[] =
+    static const char *const programs[] = {
         KERNEL " mov.u32 %r1, 7; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n"
-               " ret;\n}\n";
-    for (u32 drop = 0; drop < 2; drop++) {
+               " ret;\n}\n",
+        KERNEL " mov.u32 %r1, 7; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n"
+               " xor.b32 %r5, %r2, %r3; xor.b32 %r5, %r5, %r4; xor.b32 %r5, %r5, %i; xor.b32 %r5, "
+               "%r5, %r1;\n"
+               " st.global.u32 [%p], %r5; ret;\n}\n"};
+    for (u32 i = 0; i < 4; i++) {
+        const bool drop = i % 2;
         struct rig *rig =
             open_rig(drop ? ONE "uniform.design=srf uniform.mode=intra scribble.on=true "
                                 "scribble.where=none uniform.srf_entries=64"
                           : ONE "uniform.design=srf uniform.mode=intra "
                                 "uniform.srf_entries=64",
-                     ptx);
+                     programs[i / 2]);
         rig_run(rig, 2, 4 * WARP, rig_memory(rig, 4));
         if (drop)
             assert_int_equal(stat(rig, "scribble.scribbles"), 2 * 4 * 3);
@@ -751,6 +757,38 @@ static void every_count_of_a_small_program(void **state)
                                   {"srf_reads", 2 + 1},
                                   {"srf_writes", 3},
                                   {NULL, 0}});
+}
+
+/* Of 20 loads of one address each, 15 find a free entry beside ctaid's. The last one is read first, so that
+ * no register is overwritten before. */
+static void loads_find_no_entry(void **state)
+{
+    struct text text = {0};
+    add(&text, "%s", KERNEL);
+    for (u32 i = 0; i < 20; i++)
+        add(&text, " ld.global.u32 %%r%u, [%%p+%u];\n", 10 + i, 4 * i);
+    add(&text, " mov.u32 %%r0, %%t;\n");
+    for (u32 i = 20; i-- > 0;)
+        add(&text, " add.u32 %%r0, %%r0, %%r%u;\n", 10 + i);
+    add(&text, "%s", STORE);
+    check_counts(
+        "uniform.mode=intra uniform.design=srf uniform.srf_entries=16", text.data, 1,
+        (struct count[]){{"broadcast_loads", 20}, {"srf_full", 5}, {"srf_peak", 16}, {NULL, 0}});
+    free(text.data);
+}
+
+/* The token of a predicate is written, too. */
+static void predicates_have_tokens(void **state)
+{
+    struct rig *rig = open_rig(ONE "uniform.mode=intra uniform.params_uniform=false", KERNEL
+                               " mov.u32 %r1, 40; setp.lt.u32 %q1, %r1, 50; selp.u32 %r0, 1, 2, "
+                               "%q1;\n" STORE);
+    free(run(rig, 1, WARP));
+    assert_int_equal(stat(rig, "uniform.uniform"), 5); /* ctaid, r1, q1, r0, ntid */
+    assert_int_equal(stat(rig, "uniform.tokens_set"), 4);
+    assert_int_equal(stat(rig, "uniform.token_writes"),
+                     4 + 1 + stat(rig, "uniform.tokens_cleared"));
+    rig_close(rig);
 }
 
 static u64 bank_reads(const char *settings)
@@ -877,6 +915,8 @@ int main(void)
         cmocka_unit_test(results_that_are_not_written_keep_no_entry),
         cmocka_unit_test(lanes_differ_in_special_registers),
         cmocka_unit_test(every_count_of_a_small_program),
+        cmocka_unit_test(loads_find_no_entry),
+        cmocka_unit_test(predicates_have_tokens),
         cmocka_unit_test(scalar_registers_are_in_no_bank),
         cmocka_unit_test(every_count_of_the_reuse_buffer),
         cmocka_unit_test(lanes_are_counted),

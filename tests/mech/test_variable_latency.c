@@ -367,29 +367,39 @@ static void small_blocks_have_no_slow_banks(void **state)
 
 /* Threads go to the side if `condition`, which sets q, is false: three registers are used only there. With
  * `other`, the others have a shorter side of their own, with one more register. */
-static char *sided(const char *condition, bool other)
+static char *sided_with(const char *condition, bool other, u32 more)
 {
     char *code = NULL;
     size_t length;
     FILE *out = open_memstream(&code, &length);
-    fprintf(
-        out,
-        HEADER "{\n.reg .pred %%q;\n.reg .u64 %%a, %%b;\n.reg .u32 %%t, %%c, %%x, %%y, %%z, %%w, "
-               "%%s, %%v;\nld.param.u64 %%a, [p];\nmov.u32 %%t, %%tid.x;\nmov.u32 %%c, "
-               "%%ctaid.x;\nmul.wide.u32 %%b, %%t, 4;\nadd.u64 %%b, %%b, %%a;\n"
-               "ld.global.u32 %%s, [%%b+4096];\n%s\n@%%q bra other;\n"
-               "ld.global.u32 %%y, [%%b+4096];\nld.global.u32 %%z, [%%b+4096];\n"
-               "ld.global.u32 %%w, [%%b+4096];\nmad.lo.u32 %%y, %%z, %%w, %%y;\n"
-               "mad.lo.u32 %%y, %%y, %%w, %%z;\nmad.lo.u32 %%y, %%y, %%z, %%z;\n"
-               "add.u32 %%y, %%y, 5;\nst.global.u32 [%%b], %%y;\nbra join;\nother:\n%sjoin:\n"
-               "add.u32 %%s, %%s, %%t;\nst.global.u32 [%%b+8192], %%s;\nret;\n}\n",
-        condition,
-        other ? "ld.global.u32 %v, [%b+4096];\nadd.u32 %v, %v, 3;\nst.global.u32 [%b], %v;\n" : "");
+    fprintf(out,
+            HEADER "{\n.reg .pred %%q;\n.reg .u64 %%a, %%b;\n.reg .u32 %%t, %%c, %%x, %%y, %%z, "
+                   "%%w, %%s, %%v, %%m<9>;\nld.param.u64 %%a, [p];\nmov.u32 %%t, %%tid.x;\n"
+                   "mov.u32 %%c, %%ctaid.x;\nmul.wide.u32 %%b, %%t, 4;\nadd.u64 %%b, %%b, %%a;\n"
+                   "ld.global.u32 %%s, [%%b+4096];\n");
+    for (u32 i = 0; i < more; i++)
+        fprintf(out, "ld.global.u32 %%m%u, [%%b+%u];\n", i, 4100 + 4 * i);
+    fprintf(out,
+            "%s\n@%%q bra other;\n"
+            "ld.global.u32 %%y, [%%b+4096];\nld.global.u32 %%z, [%%b+4096];\n"
+            "ld.global.u32 %%w, [%%b+4096];\nmad.lo.u32 %%y, %%z, %%w, %%y;\n"
+            "mad.lo.u32 %%y, %%y, %%w, %%z;\nmad.lo.u32 %%y, %%y, %%z, %%z;\n"
+            "add.u32 %%y, %%y, 5;\nst.global.u32 [%%b], %%y;\nbra join;\nother:\n%sjoin:\n",
+            condition,
+            other ? "ld.global.u32 %v, [%b+4096];\nadd.u32 %v, %v, 3;\nst.global.u32 [%b], %v;\n"
+                  : "");
+    for (u32 i = 0; i < more; i++)
+        fprintf(out, "add.u32 %%s, %%s, %%m%u;\n", i);
+    fprintf(out, "add.u32 %%s, %%s, %%t;\nst.global.u32 [%%b+8192], %%s;\nret;\n}\n");
     fclose(out);
     return code;
 }
 
-/* The text's case: threads 0 and 16 of each warp are active, and move to the first lanes. */
+static char *sided(const char *condition, bool other)
+{
+    return sided_with(condition, other, 0);
+}
+
 static const char every_16th[] = "and.b32 %x, %t, 15;\nsetp.ne.u32 %q, %x, 0;";
 
 static void sides_go_to_hybrid_banks(void **state)
@@ -412,6 +422,26 @@ static void sides_go_to_hybrid_banks(void **state)
     drop(&plain);
     drop(&seen);
     free(code);
+}
+
+/* Halves are exchanged by a fast and a slow bank, so that an odd share is rounded down. */
+static void hybrid_banks_come_in_pairs(void **state)
+{
+    static const char *const settings[] = {"gpu.cores=1", "ptx.sides=true", NULL};
+    struct slow_parts parts = {{LEFT(0x3ff)}};
+    u32 odd = 0;
+    for (u32 more = 0; more < 4; more++) {
+        char *code = sided_with(every_16th, false, more);
+        struct seen seen = run(code, 1, 512, "variable_latency:hybrid=true", &parts, settings);
+        const u32 registers = (u32)counted(&seen, "allocated") / 16;
+        const u32 share = BANKS * 3 / registers;
+        assert_int_equal(counted(&seen, "special"), 16 * 3);
+        assert_int_equal(counted(&seen, "hybrid_banks"), share - share % 2);
+        odd += share % 2;
+        drop(&seen);
+        free(code);
+    }
+    assert_true(odd > 0);
 }
 
 /* Sides of 16 lanes count, of 17 not; nor those whose condition needs the block or data. */
@@ -449,14 +479,16 @@ static void sides_that_do_not_fit_overflow(void **state)
     static const char *const settings[] = {"gpu.cores=1", "ptx.sides=true", NULL};
     struct slow_parts parts = {{LEFT(0x3ff)}};
     char *code = sided("and.b32 %x, %t, 16;\nsetp.eq.u32 %q, %x, 0;", true);
-    struct seen seen = run(code, 1, 32, "variable_latency:hybrid=true", &parts, settings);
-    assert_int_equal(counted(&seen, "special"), 3); /* both sides use the same ones */
-    assert_int_equal(counted(&seen, "compacted"), 1);
-    assert_int_equal(counted(&seen, "read_overflows"), 2);
-    assert_int_equal(counted(&seen, "write_overflows"), 2);
-    for (u32 t = 0; t < 32; t++)
-        assert_int_equal(seen.result[t], t & 16 ? 5 : 3);
-    drop(&seen);
+    for (u32 threads = 32; threads >= 17; threads -= 15) { /* the last one does not fit either */
+        struct seen seen = run(code, 1, threads, "variable_latency:hybrid=true", &parts, settings);
+        assert_int_equal(counted(&seen, "special"), 3); /* both sides use the same ones */
+        assert_int_equal(counted(&seen, "compacted"), 1);
+        assert_int_equal(counted(&seen, "read_overflows"), 2);
+        assert_int_equal(counted(&seen, "write_overflows"), 2);
+        for (u32 t = 0; t < threads; t++)
+            assert_int_equal(seen.result[t], t & 16 ? 5 : 3);
+        drop(&seen);
+    }
     free(code);
 }
 
@@ -551,6 +583,7 @@ static void fast_instructions_issue_first(void **state)
     struct slow_parts parts = {{LEFT(0x3ff)}};
     char *code = racing();
     u32 first_slow[2], last_fast[2], regs[4];
+    u64 fast[2];
     find_registers(code, OP_mad_lo_b32, regs);
     for (u32 priority = 0; priority < 2; priority++) {
         struct seen seen =
@@ -558,6 +591,7 @@ static void fast_instructions_issue_first(void **state)
                 &parts, NULL);
         first_slow[priority] = UINT32_MAX;
         last_fast[priority] = 0;
+        fast[priority] = counted(&seen, "fast_instructions");
         for (u32 warp = 0; warp < 32; warp++) {
             const bool slow = (warp + regs[0]) % BANKS >= 11; /* written, and read */
             if (slow)
@@ -569,6 +603,7 @@ static void fast_instructions_issue_first(void **state)
     }
     assert_true(first_slow[0] < last_fast[0]);
     assert_true(first_slow[1] > last_fast[1]);
+    assert_true(fast[0] > 0 && fast[1] == fast[0]); /* in another order */
     free(code);
 }
 
@@ -598,6 +633,7 @@ int main(void)
         cmocka_unit_test(registers_go_to_fast_banks),
         cmocka_unit_test(small_blocks_have_no_slow_banks),
         cmocka_unit_test(sides_go_to_hybrid_banks),
+        cmocka_unit_test(hybrid_banks_come_in_pairs),
         cmocka_unit_test(which_sides_count),
         cmocka_unit_test(sides_that_do_not_fit_overflow),
         cmocka_unit_test(clocks_by_hand),

@@ -183,6 +183,9 @@ static void test_turns(void **state)
             least = MIN(least, rig->issued.data[i].cycle - rig->issued.data[i - 1].cycle);
         assert_int_equal(param(rig, "issue.interval"), n);
         assert_int_equal(least, n);
+        /* between turns, warps that could issue wait for their unit, not for a collector */
+        assert_int_equal(stat(rig, "issue.idle_collector"), 0);
+        assert_true(n == 1 || stat(rig, "issue.idle_unit") >= n - 1);
         rig_close(rig);
     }
 }

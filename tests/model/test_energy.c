@@ -80,6 +80,42 @@ static void test_attributed(void **state)
     close_rig(&rig);
 }
 
+/* An operation's energy is that of the instructions that do it: of four, one multiplies. */
+static void test_multiplications(void **state)
+{
+    static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        " .reg .b32 %r<5>; .reg .b64 %d<2>; ld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x;\n"
+        " mul.lo.u32 %r2, %r1, %r1; add.u32 %r3, %r2, %r1; xor.b32 %r4, %r3, %r2;\n"
+        " st.global.u32 [%d0], %r4; ret;\n}\n";
+    json_t *stats[2];
+    for (u32 i = 0; i < 2; i++) {
+        struct rig rig = open_rig("gtx480",
+                                  i ? "ptx.optimize=false energy.int_multiply_pj=2000"
+                                    : "ptx.optimize=false energy.int_multiply_pj=1000",
+                                  ptx);
+        launch(&rig, 2, 64);
+        stats[i] = stats_of(&rig);
+        close_rig(&rig);
+    }
+    u32 changed = 0;
+    for (size_t n = 0; n < 7; n++) {
+        u64 energy[2];
+        for (u32 i = 0; i < 2; i++)
+            energy[i] =
+                fj(json_array_get(
+                       json_object_get(json_array_get(json_object_get(stats[i], "profile"), 0),
+                                       "instructions"),
+                       n),
+                   "energy_pj");
+        changed += energy[0] != energy[1];
+        assert_int_equal(energy[1] - energy[0], n == 2 ? 1000ull * 1000 * 2 * 64 : 0); /* fJ */
+    }
+    assert_int_equal(changed, 1);
+    json_decref(stats[0]);
+    json_decref(stats[1]);
+}
+
 /* ---- samples ---- */
 
 static void take_row(void *user, const void *data, size_t bytes)
@@ -310,8 +346,10 @@ static void test_wrong_events(void **state)
 /* What an event does to its array, by the name of its counter. */
 static bool does_what_it_says(const char *mechanism, const struct energy_event *event)
 {
-    static const char *const written[] = {"write", "fills", "inserted", "narrow"},
-                             *const read[] = {"read", "hits"},
+    static const char *const written[] =
+        {"write",        "fills",        "inserted",         "narrow",
+         "buffer_words", "counters_set", "redundant_pending"},
+                             *const read[] = {"read", "hits", "compared_words", "timed"},
                              *const searched[] = {"probes", "searches", "elections"};
     if (!strcmp(mechanism, "variable_latency")) /* each access reads the table of banks */
         return event->kind == ENERGY_READ;
@@ -526,13 +564,21 @@ static void test_functional(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_attributed),
-        cmocka_unit_test(test_samples),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_arrays_exist), cmocka_unit_test(test_mechanisms_events),
-        cmocka_unit_test(test_wrong_events), cmocka_unit_test(test_kinds_of_events),
-        cmocka_unit_test(test_published),    cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_constants),    cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_leakage),      cmocka_unit_test(test_functional),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_attributed),
+        cmocka_unit_test(test_multiplications),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_arrays_exist),
+        cmocka_unit_test(test_mechanisms_events),
+        cmocka_unit_test(test_wrong_events),
+        cmocka_unit_test(test_kinds_of_events),
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_leakage),
+        cmocka_unit_test(test_functional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

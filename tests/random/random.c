@@ -38,9 +38,10 @@ struct trial {
     struct hd_device *device[CONFIGURATIONS];
     const char *sets[MOST_SETS]; /* of mechanisms; each program has a device of its own then */
     unsigned count;              /* of configurations or sets */
-    u64 instructions;            /* of the last run without mechanisms */
+    u64 instructions, threads;   /* of the last run without mechanisms */
     u64 skipped, issued;         /* in all */
     u64 compared;                /* by the witness */
+    u64 formed;                  /* warps, by mechanisms that re-form them */
     u32 input[INPUT_WORDS], counters[COUNTERS];
 };
 
@@ -153,10 +154,20 @@ static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, b
     const u64 skipped = total(all, "darsie.skipped") + total(all, "dac_ideal.skipped") +
                         total(all, "uniform.irb_removed");
     t->compared += total(all, "witness.compared");
+    const u64 threads = total(all, "exec.thread_instructions");
+    const u64 formed = total(all, "tbc.formed") + total(all, "lwm.formed");
+    t->formed += formed;
     json_decref(all);
-    if (plain)
+    if (plain) {
         t->instructions = issued;
-    if (issued + skipped != t->instructions) {
+        t->threads = threads;
+    }
+    if (formed) { /* other warps, but the same threads */
+        if (threads != t->threads && say)
+            printf("%llu thread instructions, not %llu\n", (unsigned long long)threads,
+                   (unsigned long long)t->threads);
+        good &= threads == t->threads;
+    } else if (issued + skipped != t->instructions) {
         if (say)
             printf("%llu issued and %llu skipped, of %llu\n", (unsigned long long)issued,
                    (unsigned long long)skipped, (unsigned long long)t->instructions);
@@ -308,10 +319,10 @@ static int try_sets(u64 first, u64 count, bool alike, char **sets, unsigned set_
     for (u64 seed = first; seed < first + count && failures < 3; seed++)
         failures += try_seed(&t, seed, alike);
     printf("random: %llu programs from %llu in %u sets, %u failures; %.1f %% skipped, %llu "
-           "compared\n",
+           "compared, %llu warps formed\n",
            (unsigned long long)count, (unsigned long long)first, set_count, failures,
            100.0 * (double)t.skipped / (double)(t.skipped + t.issued + !t.issued),
-           (unsigned long long)t.compared);
+           (unsigned long long)t.compared, (unsigned long long)t.formed);
     return failures != 0;
 }
 

@@ -263,12 +263,9 @@ static void overtake(struct core *core, const struct lsu_request *request,
 static struct content_entry *clear_entry(struct core *core, const struct lsu_request *request)
 {
     const u32 line = core->config.l2_line_bytes;
-    struct content_entry *entry =
-        entry_of(core, CLIENT_DIRECT, (u32)(request - core->lsu.unit->requests));
-    entry->base = request->line & ~(u64)(line - 1);
-    entry->entered = false;
-    memset(entry->mask, 0, (line + 63) / 64 * sizeof(u64));
-    return entry;
+    return content_begin(content_of(core)->content, core->config.index, CLIENT_DIRECT,
+                         (u32)(request - core->lsu.unit->requests),
+                         request->line & ~(u64)(line - 1));
 }
 
 void core_content_store(struct core *core, struct inflight *inflight,
@@ -336,9 +333,7 @@ static void write_through(struct core *core, const struct lsu_request *request, 
 void core_content_miss(struct core *core, enum packet_client client, u32 mshr, u64 line)
 {
     const struct armed_cache *armed = cache_of(core, client);
-    struct content_entry *entry = entry_of(core, client, mshr);
-    entry->base = line;
-    memset(entry->mask, 0, armed->words * sizeof(u64));
+    content_begin(content_of(core)->content, core->config.index, client, mshr, line);
     memset(armed->patches[mshr].mask, 0, armed->words * sizeof(u64));
 }
 

@@ -25,10 +25,6 @@
 #include "core/live.h"
 #include "mem/stride.h"
 
-/* Device addresses for local memory, which has none of its own; far above those of
- * memory_create. */
-static const u64 LOCAL_BASE = 1ull << 46;
-
 /* ---- the head ---- */
 
 /* Layout of local memory: word w of all lanes of a warp is contiguous, as in GPGPU-Sim. */

@@ -224,6 +224,7 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
     const struct host_params *host = config_params(from, &host_component);
     const struct l1d_params *l1d = config_params(from, &l1d_component);
     const struct l2_params *l2 = config_params(from, &l2_component);
+    const struct dram_params *dram = config_params(from, &dram_component);
     const u64 memory = memory_room(gpu->memory_bytes, gpu->address_bits);
     *info = (struct hd_machine_info){
         .name = config_machine(from),
@@ -245,6 +246,11 @@ bool hd_config_info(const struct hd_config *config, struct hd_machine_info *info
         .core_mhz = clock->core_mhz,
         .copy_gbps = host->copy_gbps,
         .copy_ns = host->copy_ns,
+        .capability = gpu->capability,
+        .core_registers = core->registers,
+        .core_blocks = core->blocks,
+        .dram_mhz = clock->dram_mhz * dram->data_rate / 2,
+        .dram_bits = l2->channels * dram->bus_bytes * 8,
     };
     return true;
 }
@@ -372,6 +378,20 @@ hd_address hd_alloc_named(struct hd_device *device, uint64_t bytes, const char *
 hd_address hd_alloc(struct hd_device *device, uint64_t bytes, struct hd_error *error)
 {
     return hd_alloc_named(device, bytes, NULL, error);
+}
+
+hd_address hd_alloc_host(struct hd_device *device, void *host, uint64_t bytes, hd_address at,
+                         const char *name, struct hd_error *error)
+{
+    if (!device || !host) {
+        api_null(error, "hd_alloc_host");
+        return 0;
+    }
+    struct error inner = {0};
+    const u64 address = memory_share(device->memory, at, host, bytes, name, &inner);
+    if (!address)
+        api_fail(error, &inner);
+    return address;
 }
 
 bool hd_release(struct hd_device *device, hd_address address, struct hd_error *error)

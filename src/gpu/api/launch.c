@@ -30,6 +30,21 @@ bool hd_launch_check(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim
     return launch_check(&request, &occupancy, &inner) || api_fail(error, &inner);
 }
 
+bool hd_kernel_occupancy(struct hd_kernel *kernel, struct hd_dim block,
+                         uint32_t dynamic_shared_bytes, uint32_t *blocks, struct hd_error *error)
+{
+    if (!kernel || !blocks)
+        return api_null(error, "hd_kernel_occupancy");
+    struct error inner = {0};
+    struct occupancy occupancy;
+    struct launch_request request =
+        request_of(kernel, (struct hd_dim){1, 1, 1}, block, dynamic_shared_bytes, NULL, 0);
+    if (!launch_fits(&request, &occupancy, &inner))
+        return api_fail(error, &inner);
+    *blocks = occupancy.blocks_per_core;
+    return true;
+}
+
 bool hd_launch(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
                uint32_t dynamic_shared_bytes, const struct hd_arg *args, size_t arg_count,
                struct hd_result *result, struct hd_error *error)

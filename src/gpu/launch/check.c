@@ -231,6 +231,12 @@ static bool check_placed(const struct launch_request *r, struct error *error)
                      "raw machine code runs from a state (hd_raw_run); it cannot be launched");
 }
 
+bool launch_fits(const struct launch_request *request, struct occupancy *occupancy,
+                 struct error *error)
+{
+    return check_sizes(request, error) && launch_resources(request, occupancy, error);
+}
+
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error)
 {

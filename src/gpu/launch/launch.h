@@ -22,7 +22,9 @@ struct launch_request {
 /* check.c: false if the launch cannot run on this device */
 bool launch_check(const struct launch_request *request, struct occupancy *occupancy,
                   struct error *error);
-/* The part of launch_check() about the resources of a core. */
+/* The parts of launch_check() about sizes, and about the resources of a core: both, and the second. */
+bool launch_fits(const struct launch_request *request, struct occupancy *occupancy,
+                 struct error *error);
 bool launch_resources(const struct launch_request *request, struct occupancy *occupancy,
                       struct error *error);
 /* Local memory of a thread: static frames and, if their depth is unknown, the stack. */

@@ -56,12 +56,22 @@ static void exec_of_core(struct timed_run *run, u32 i)
     exec->storages = i * run->per_core; /* local memory differs between cores */
 }
 
+static void tell_memory(struct timed_run *run, bool begins, fs now)
+{
+    const struct memory_hooks *memory = &run->timing->memory_hooks;
+    for (u32 i = 0; i < memory->count; i++) {
+        EACH_USE(use, &memory->partitions[i], launch_memory)
+            use->mechanism->launch_memory(use->state, run->exec, begins, now);
+    }
+}
+
 /* Mechanisms' states of the memory side and of the dispatcher; cores have theirs. */
 static void begin_states(struct timed_run *run)
 {
     struct timing *t = run->timing;
     for (u32 i = 0; i < t->memory_hooks.count; i++)
         hooks_seed(&t->memory_hooks.partitions[i], run->exec, "memory", i);
+    tell_memory(run, true, t->now);
     hooks_forget(&t->dispatcher_hooks);
     hooks_seed(&t->dispatcher_hooks, run->exec, "dispatcher", 0);
 }
@@ -350,6 +360,7 @@ static void finish(struct timed_run *run)
     drain(run);
     if (UNLIKELY(t->content != NULL))
         content_flush(t->content);
+    tell_memory(run, false, run->end);
     call_launch_done(run);
     observe(run, true);
     for (u32 i = 0; i < t->core_count; i++) {

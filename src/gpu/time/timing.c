@@ -51,10 +51,18 @@ bool timing_serves(const struct hd_device *device, struct error *error)
                              m->name, lacks, config_machine(device->config), pipeline->name);
     }
     const struct core_config machine = core_config_of(device->config);
-    for (u32 i = 0; i < set->count; i++)
-        if (set->uses[i].mechanism->serves &&
-            !set->uses[i].mechanism->serves(set->uses[i].params, &machine, error))
+    const struct timing_params *params = config_params(device->config, &timing_component);
+    for (u32 i = 0; i < set->count; i++) {
+        const struct mechanism *m = set->uses[i].mechanism;
+        if (m->serves && !m->serves(set->uses[i].params, &machine, error))
             return false;
+        if (m->reforms && params->live_state)
+            return error_set(
+                error, ERROR_USAGE, "",
+                "mechanism %s cannot be combined with faults (timing.live_state): bits "
+                "of re-formed warps cannot be flipped",
+                m->name);
+    }
     return !is_armed(device) || content_serves(device, pipeline, error);
 }
 

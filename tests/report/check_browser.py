@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Pages in a browser: check_browser.py HEDDLE KERNEL [PICTURES]
+
+Chromium draws a page of one run and one of two; charts are clicked, zoomed, filtered, sorted and printed. Every bar,
+point and area shows the number of its table's cell. Nothing is requested but the page, and the console stays empty.
+With a folder, screenshots are left there. Exit code 77: no Chromium.
+"""
+import base64
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from page import Page
+
+HEDDLE, KERNEL = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+RUN = (str(HEDDLE), "run", str(KERNEL), "--machine", "gtx480", "--grid", "24", "--block", "96", "--arg", "zero:64K",
+       "--arg", "zero:64K", "--arg", "u32:1024", "--quiet", "--interval", "100:%s.csv", "--stats", "%s.json")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1280,1000")
+
+
+class Browser:
+    """A session of Chromium over the WebDriver protocol."""
+
+    def __init__(self, profile):
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            self.port = one.getsockname()[1]
+        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL)
+        for _ in range(100):
+            try:
+                if self.call("GET", "/status", session=False)["ready"]:
+                    break
+            except OSError:
+                time.sleep(0.1)
+        options = {"args": [*FLAGS, f"--user-data-dir={profile}"], "binary": shutil.which("chromium")}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options,
+                  "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
+        made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}}, session=False)
+        self.session = made["sessionId"]
+
+    def call(self, method, path, body=None, session=True):
+        url = f"http://127.0.0.1:{self.port}" + (f"/session/{self.session}" if session else "") + path
+        data = None if method == "GET" else json.dumps(body or {}).encode()
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(error.read().decode()) from error
+
+    def open(self, path):
+        self.call("POST", "/url", {"url": path.as_uri()})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def media(self, *features):
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
+            "features": [{"name": name, "value": value} for name, value in features]}})
+
+    def log(self, kind):
+        return self.call("POST", "/se/log", {"type": kind})
+
+    def close(self):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+
+DRAWN = """
+const figure = document.querySelector('#' + arguments[0] + ' figure');
+return Array.from(figure.querySelectorAll('svg [data-v]')).map(one => Number(one.dataset.v));
+"""
+DRAG = """
+const root = document.querySelector('#' + arguments[0] + ' svg'), box = root.getBoundingClientRect();
+const at = (kind, share) => root.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: box.left + box.width * share,
+                                                                        clientY: box.top + 20}));
+at('pointerdown', arguments[1]); at('pointermove', arguments[2]); at('pointerup', arguments[2]);
+"""
+
+
+def cells(figure, first=0):
+    """Numbers of a table that are not 0, in order."""
+    return [number for _, row in figure.rows for _, number in row[first:] if number]
+
+
+def charts(browser, page):
+    """What is drawn is what the tables say."""
+    for name in ("slots", "limits", "latency", "energy"):
+        assert [v for v in browser.run(DRAWN, name) if v] == cells(page.figure(name)), name
+    for name in ("slots-time-0", "power-time-0"):
+        assert browser.run(DRAWN, name) == cells(page.figure(name), first=1), name
+    roofline = page.figure("roofline")
+    points = [row[1][1] for (_, row), kind in zip(roofline.rows, roofline.classes) if kind != "roof"]
+    assert browser.run(DRAWN, "roofline") == points
+
+
+def click(browser, selector):
+    browser.run("document.querySelector(arguments[0]).click();", selector)
+
+
+def slots(browser, page):
+    """A click on a name of the legend leaves its part out, another brings it back."""
+    all_parts = browser.run(DRAWN, "slots")
+    click(browser, "#slots .legend button")
+    assert browser.run(DRAWN, "slots") == cells(page.figure("slots"), first=1)
+    click(browser, "#slots .legend button")
+    assert browser.run(DRAWN, "slots") == all_parts
+
+
+def over_time(browser, page):
+    """A drag shows a part of the time and says what is in it; a double click shows all."""
+    figure = page.figure("slots-time-0")
+    total = len(browser.run(DRAWN, "slots-time-0"))
+    browser.run(DRAG, "slots-time-0", 0.3, 0.6)
+    part = browser.run(DRAWN, "slots-time-0")
+    every = cells(figure, first=1)
+    assert 0 < len(part) < total
+    assert any(every[i:i + len(part)] == part for i in range(len(every))), "not a range of the table"
+    said = browser.run("return document.querySelector('#slots-time-0 .readout').textContent;")
+    shown = [row for row in figure.rows if f"cycles {row[0]} to " in said]
+    assert len(shown) == 1 and "issued" in said, said
+    browser.run("document.querySelector('#slots-time-0 svg').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}));")
+    assert len(browser.run(DRAWN, "slots-time-0")) == total
+
+
+def tables(browser, page):
+    """Rows are filtered and sorted; what is saved is what is shown."""
+    browser.run("document.querySelectorAll('details').forEach(one => { one.open = true; });")
+    browser.run("""const input = document.querySelector('#statistics input'); input.value = 'l1d read_h';
+                   input.dispatchEvent(new Event('input'));""")
+    shown = browser.run("""return Array.from(document.querySelectorAll('#statistics tr')).filter(row => row.offsetParent)
+                           .map(row => row.children[0].textContent);""")
+    assert shown == ["statistic", "l1d.read_hits", "l1d.read_hit_rate"], shown
+    saved = browser.run("""let found; const click = HTMLAnchorElement.prototype.click;
+                           HTMLAnchorElement.prototype.click = function () { found = this; };
+                           document.querySelector('#statistics .save').click();
+                           HTMLAnchorElement.prototype.click = click;
+                           return [found.download, decodeURIComponent(found.href)];""")
+    hits = page.figure("statistics").numbers()["l1d.read_hits"].values()
+    line = "l1d.read_hits," + ",".join(f"{value:.17g}" for value in hits) + "\n"
+    assert saved[0] == "statistics.csv" and line in saved[1], saved
+    assert saved[1].count("\n") == 3
+    order = """document.querySelectorAll('#energy th')[1].click();
+               return Array.from(document.querySelectorAll('#energy tr')).slice(1).map(row => Number(row.children[1].dataset.v));"""
+    down, up = browser.run(order), browser.run(order)
+    assert down == sorted(down, reverse=True) and up == sorted(up) and down != up
+
+
+def listings(browser, page):
+    """A click on a line shows its instructions below it, another hides them."""
+    lines = page.listings()["stride"]
+    at = next(i for i, (_, code, _) in enumerate(lines["lines"]) if "ld.global" in code)
+    count = "return document.querySelectorAll('#source tr.inst').length;"
+    press = "document.querySelectorAll('#source .lines tr.cost')[arguments[0]].click();"
+    browser.run(press, at)
+    assert browser.run(count) == 1
+    assert "ld.global" in browser.run("return document.querySelector('#source tr.inst .code').textContent;")
+    browser.run(press, at)
+    assert browser.run(count) == 0
+    shaded = "return document.querySelectorAll('#source .lines td[data-m=energy][style*=gradient]').length;"
+    assert browser.run(shaded) == 0
+    browser.run("""const choice = document.querySelector('#source select'); choice.value = 'energy';
+                   choice.dispatchEvent(new Event('change'));""")
+    assert browser.run(shaded) == sum(metric == "energy" for _, _, row in lines["lines"] for metric, _ in row)
+
+
+def looks(browser, name):
+    """Dark and light pages differ; a narrow window scrolls its charts, not itself; the page prints."""
+    back = "return getComputedStyle(document.body).backgroundColor;"
+    colours = []
+    for scheme in ("light", "dark"):
+        browser.media(("prefers-color-scheme", scheme))
+        colours.append(browser.run(back))
+        if PICTURES:
+            shot = browser.call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
+                "captureBeyondViewport": True}})
+            (PICTURES / f"{name}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))
+    assert colours[0] != colours[1], colours
+    browser.call("POST", "/window/rect", {"width": 500, "height": 900})
+    assert browser.run("return document.documentElement.scrollWidth <= window.innerWidth + 1;")
+    browser.call("POST", "/window/rect", {"width": 1280, "height": 1000})
+    assert len(base64.b64decode(browser.call("POST", "/print", {}))) > 20000
+
+
+def silent(browser):
+    """Nothing was said on the console, and only files were asked for."""
+    messages = browser.log("browser")
+    assert not messages, messages
+    for entry in browser.log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            assert message["params"]["request"]["url"].startswith(("file:", "data:", "chrome:")), message
+
+
+def main():
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        print("no chromium or chromedriver")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for run, more in (("a", ()), ("b", ("--set", "l1d.sets=64"))):
+            words = [word.replace("%s", run) for word in RUN]
+            subprocess.run([*words, *more], cwd=folder, check=True)
+        subprocess.run([HEDDLE, "report", "a.json", "--series", "a.csv"], cwd=folder, check=True)
+        subprocess.run([HEDDLE, "report", "a.json", "b.json", "--series", "a.csv", "--series", "b.csv", "--out",
+                        "both.html"], cwd=folder, check=True)
+        browser = Browser(folder / "profile")
+        try:
+            for page in ("a.html", "both.html"):
+                browser.open(folder / page)
+                assert browser.run("return document.documentElement.dataset.drawn;") == "true"
+                tested = Page(folder / page)
+                for check in (charts, slots, over_time, tables, listings):
+                    check(browser, tested)
+                looks(browser, page.removesuffix(".html"))
+                silent(browser)
+        finally:
+            browser.close()
+
+
+main()
