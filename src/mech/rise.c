@@ -33,7 +33,7 @@
 
 /* ---- which instructions ---- */
 
-bool rise_computes(const struct inflight *inflight)
+static bool computes(const struct inflight *inflight)
 {
     return dyninst_repeats(&inflight->dyn) && inflight->dyn.dst[0] &&
            inflight->pipe != PIPE_MEMORY && inflight->pipe != PIPE_SCALAR;
@@ -103,7 +103,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
 {
     struct rise *r = state;
     const u32 s = inflight->slot;
-    if (inflight->injected || !rise_computes(inflight))
+    if (inflight->injected || !computes(inflight))
         return 0;
     r->stats->instructions++;
     r->stats->lanes += count_lanes(inflight->dyn.lanes);

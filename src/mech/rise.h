@@ -120,7 +120,6 @@ enum {
 };
 /* Whether the mechanism executes instructions of a slot twice anyhow. */
 bool rise_is_redundant(struct rise *r, u32 slot);
-bool rise_computes(const struct inflight *inflight);
 void rise_partial_launch(struct rise *r, bool begins);
 /* A warp has started in a slot. */
 void rise_partial_start(struct rise *r, u32 slot);

@@ -40,7 +40,7 @@ static lane_set fitting(const struct rise *r, u32 host, lane_set active, u32 gue
 
 void rise_shuffle(struct rise *r, u32 slot)
 {
-    u8 lanes[MAX_LANES];
+    u8 lanes[MAX_LANES] = {0};
     for (u32 i = 0; i < core_warp_size(r->core); i++) { /* Fisher and Yates */
         const u32 other = (u32)mechanism_random_below(r, i + 1);
         lanes[i] = lanes[other];
