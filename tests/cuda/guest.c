@@ -54,6 +54,7 @@ static void make(const char *path, const char *how)
     }
     if (!strcmp(how, "damaged"))
         fat.data[24] ^= 0x40; /* the size of the payload */
+    free((char *)text);
     wrapper.data = fat.data;
     if (!strcmp(how, "linked")) {
         list[0] = fat.data;

@@ -157,7 +157,10 @@ int main()
     copies();
     shapes();
     variables();
-    sizes();
-    variables(); // also after a reset
+    sizes(); // which ends with a reset: variables have their first values again
+    double last[2] = {1, 1};
+    OK(cudaMemcpyFromSymbol(last, pair, sizeof last));
+    CHECK(last[0] == 0 && last[1] == 0);
+    variables();
     return done("memory");
 }

@@ -90,6 +90,14 @@ int main()
     OK(cudaEventRecord(end, apart));
     CHECK(near(between(start, end), 0));
 
+    // blocking streams wait for the null stream, others do not
+    OK(cudaDeviceSynchronize());
+    OK(cudaEventRecord(start, apart));
+    OK(cudaMemcpyAsync(a, host, bytes, cudaMemcpyHostToDevice, 0));
+    OK(cudaEventRecord(end, one));
+    OK(cudaEventRecord(other, apart));
+    CHECK(near(between(start, end), once) && near(between(start, other), 0));
+
     // a synchronous copy holds up the host
     OK(cudaDeviceSynchronize());
     OK(cudaEventRecord(start, apart));

@@ -20,6 +20,22 @@ static void test_latency(void **state)
     }
 }
 
+/* More inputs or outputs than a word has bits. */
+static void test_wide(void **state)
+{
+    static const u32 sizes[][2] = {{3, 70}, {70, 3}, {65, 130}, {64, 64}};
+    for (u32 s = 0; s < ARRAY_LEN(sizes); s++) {
+        struct network_params params = usual_params(CROSSBAR);
+        struct rig rig;
+        rig_open(&rig, &params, sizes[s][0], sizes[s][1]);
+        for (u32 i = 0; i < sizes[s][0]; i += MAX(sizes[s][0] / 5, 1))
+            for (u32 o = 0; o < sizes[s][1]; o++)
+                assert_int_equal(rig_latency(&rig, i, o, 2), params.hop_cycles + 1);
+        assert_int_equal(rig.stats.hops, rig.stats.request_flits);
+        rig_close(&rig);
+    }
+}
+
 /* Packets of one input to different outputs: their flits enter one after another. */
 static void test_input_link(void **state)
 {
@@ -207,10 +223,11 @@ static void test_one_flit_a_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_latency),      cmocka_unit_test(test_input_link),
-        cmocka_unit_test(test_hotspot),      cmocka_unit_test(test_permutation),
-        cmocka_unit_test(test_uniform),      cmocka_unit_test(test_back_pressure),
-        cmocka_unit_test(test_head_of_line), cmocka_unit_test(test_one_flit_a_step),
+        cmocka_unit_test(test_latency),         cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_input_link),      cmocka_unit_test(test_hotspot),
+        cmocka_unit_test(test_permutation),     cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_back_pressure),   cmocka_unit_test(test_head_of_line),
+        cmocka_unit_test(test_one_flit_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,6 +190,24 @@ static void test_turns(void **state)
     }
 }
 
+/* One instruction is fetched in a cycle: warps take turns, though each wants two. */
+static void test_fetch_turns(void **state)
+{
+    enum {
+        WARPS = 6
+    };
+    static const char kernel[] =
+        HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %r<9>;\n"
+             " mov.u32 %r0, 1; mov.u32 %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3;\n"
+             " ret;\n}\n";
+    struct rig *rig = rig_open(
+        NULL, FREE "issue.schedulers=1 fetch.per_cycle=1 fetch.width=1 fetch.buffer=2", kernel);
+    rig_run(rig, 1, 32 * WARPS, rig_memory(rig, 8));
+    for (u32 s = 1; s < WARPS; s++)
+        assert_int_equal(issued_at(rig, 0, s, 0), issued_at(rig, 0, 0, 0) + s);
+    rig_close(rig);
+}
+
 /* ---- the end of a unit ---- */
 
 /* A long operation, some others, a short one: cycles from the long one's write-back to the short
@@ -299,8 +317,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency), cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_output),
-        cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_fetch_turns),
+        cmocka_unit_test(test_output),  cmocka_unit_test(test_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,35 @@ static void accesses_by_space(void **state)
     rig_close(rig);
 }
 
+/* Both halves of a warp of 64 access the same 128 bytes, lines side by side, and lines apart. */
+static void halves_share_lines(void **state)
+{
+    static const struct {
+        const char *address; /* of %r1, the thread */
+        u32 transactions;
+    } cases[] = {
+        {"and.b32 %r1, %r1, 31; shl.b32 %r2, %r1, 2;", 1},
+        {"shl.b32 %r2, %r1, 2;", 2},
+        {"shr.u32 %r3, %r1, 5; mul.lo.u32 %r3, %r3, 1024; shl.b32 %r2, %r1, 2; add.u32 %r2, %r2, "
+         "%r3;",
+         2},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(cases); i++) {
+        struct text text = {0};
+        add(&text,
+            HEAD
+            ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %%p, %%a; .reg .b32 %%r<5>;\n"
+            " ld.param.u64 %%p, [p]; mov.u32 %%r1, %%tid.x; %s\n"
+            " cvt.u64.u32 %%a, %%r2; add.u64 %%a, %%a, %%p; ld.global.u32 %%r4, [%%a]; ret;\n}\n",
+            cases[i].address);
+        struct rig *rig = rig_open("gtx480", "gpu.cores=1 core.warp_size=64", text.data);
+        rig_run(rig, 1, 64, rig_memory(rig, 4096));
+        expect(rig, "lsu.transactions", cases[i].transactions);
+        rig_close(rig);
+        free(text.data);
+    }
+}
+
 static void units_by_kind(void **state)
 {
     struct rig *rig = run("gpu.cores=1 units.integer=1 units.fp64=1");
@@ -117,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_by_space),
         cmocka_unit_test(units_by_kind),
+        cmocka_unit_test(halves_share_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,40 +80,42 @@ static void test_attributed(void **state)
     close_rig(&rig);
 }
 
-/* An operation's energy is that of the instructions that do it: of four, one multiplies. */
-static void test_multiplications(void **state)
+/* An event's energy is that of the instructions that cause it: if one costs more, one of seven does. */
+static void check_share(const char *less, const char *more, size_t which, u64 fj_more)
 {
     static const char ptx[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
         " .reg .b32 %r<5>; .reg .b64 %d<2>; ld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x;\n"
         " mul.lo.u32 %r2, %r1, %r1; add.u32 %r3, %r2, %r1; xor.b32 %r4, %r3, %r2;\n"
         " st.global.u32 [%d0], %r4; ret;\n}\n";
-    json_t *stats[2];
+    u64 energy[2][7];
     for (u32 i = 0; i < 2; i++) {
-        struct rig rig = open_rig("gtx480",
-                                  i ? "ptx.optimize=false energy.int_multiply_pj=2000"
-                                    : "ptx.optimize=false energy.int_multiply_pj=1000",
-                                  ptx);
+        char settings[160];
+        snprintf(settings, sizeof settings, "ptx.optimize=false %s", i ? more : less);
+        struct rig rig = open_rig("gtx480", settings, ptx);
         launch(&rig, 2, 64);
-        stats[i] = stats_of(&rig);
+        json_t *stats = stats_of(&rig);
+        const json_t *function = json_array_get(json_object_get(stats, "profile"), 0);
+        for (size_t n = 0; n < 7; n++)
+            energy[i][n] =
+                fj(json_array_get(json_object_get(function, "instructions"), n), "energy_pj");
+        json_decref(stats);
         close_rig(&rig);
     }
-    u32 changed = 0;
-    for (size_t n = 0; n < 7; n++) {
-        u64 energy[2];
-        for (u32 i = 0; i < 2; i++)
-            energy[i] =
-                fj(json_array_get(
-                       json_object_get(json_array_get(json_object_get(stats[i], "profile"), 0),
-                                       "instructions"),
-                       n),
-                   "energy_pj");
-        changed += energy[0] != energy[1];
-        assert_int_equal(energy[1] - energy[0], n == 2 ? 1000ull * 1000 * 2 * 64 : 0); /* fJ */
-    }
-    assert_int_equal(changed, 1);
-    json_decref(stats[0]);
-    json_decref(stats[1]);
+    for (size_t n = 0; n < 7; n++)
+        if (n != which)
+            assert_int_equal(energy[1][n], energy[0][n]);
+        else if (fj_more)
+            assert_int_equal(energy[1][n] - energy[0][n], fj_more);
+        else
+            assert_true(energy[1][n] > energy[0][n]);
+}
+
+static void test_shares(void **state)
+{
+    check_share("energy.int_multiply_pj=1000", "energy.int_multiply_pj=2000", 2,
+                1000ull * 1000 * 2 * 64);
+    check_share("constant.sets=16", "constant.sets=64", 0, 0); /* a larger array */
 }
 
 /* ---- samples ---- */
@@ -566,7 +568,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_attributed),
-        cmocka_unit_test(test_multiplications),
+        cmocka_unit_test(test_shares),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_arrays_exist),
