@@ -197,6 +197,16 @@ void core_reserve_ways(struct core *core, enum packet_client client, u32 ways)
         at += drop != CACHE_DROPPED; /* a line in flight is dropped when it is filled */
 }
 
+void core_pick_ends(struct core *core)
+{
+    u32 asked = 0;
+    for (u32 i = 0; i < core->hooks.count; i++)
+        asked += (mechanism_seams(core->hooks.uses[i].mechanism, core->hooks.uses[i].params) &
+                  SEAMS_EVERY_CYCLE) != 0;
+    if (asked == 1)
+        core->issue.sleeps = core->pipeline->content && !schedule_passes(core);
+}
+
 void hooks_forget(const struct hooks *hooks)
 {
     const size_t kept = sizeof(struct mechanism_state);

@@ -392,6 +392,9 @@ struct mechanism {
      * the slice; with the time, and the cycle of the L2's clock. */
     void (*l2_request)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
     void (*l2_reply)(void *memory, u32 slice, struct packet *packet, fs now, u64 cycle);
+    /* A cycle of a slice has ended, and memory_system_ask has been called for it since the last one:
+     * nothing is in the middle of an access, so that lines may be dropped. */
+    void (*l2_free)(void *memory, u32 slice, fs now, u64 cycle);
     /* Something happens to a line of a slice, which has the slice's own address. For a read, or
      * the write of a packet, the last l2_request of the slice was for its packet. */
     void (*l2_event)(void *memory, u32 slice, const struct cache_event *event);

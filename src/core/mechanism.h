@@ -428,6 +428,9 @@ static inline void core_want_cycles(struct core *core, i32 change)
 {
     core->mechanism_work += (u32)change;
 }
+/* For the only mechanism that fills `pick` or `insert` on this core: it decides nothing there until
+ * the next launch, so that schedulers may sleep again. Others make it do nothing. */
+void core_pick_ends(struct core *core);
 /* Stops the launch on this core, for example because of a detected fault. */
 static inline void core_stop(struct core *core)
 {

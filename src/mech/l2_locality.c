@@ -17,6 +17,7 @@
  *      the write of an atomic that has waited for its line, while the packet still has to wait.
  */
 #include "core/mechanism.h"
+#include "mech/launch_time.h"
 #include "mech/line_table.h"
 #include <stdlib.h>
 
@@ -66,8 +67,7 @@ struct l2_locality_device {
     u64 scratch, scratch_end; /* local memory of the launch that is in device memory */
     struct held_line *held;   /* by slice, then place */
     struct asking *asking;    /* by slice */
-    fs began, settled;        /* of the current or last launch */
-    u64 before;               /* length of all earlier launches, fs */
+    struct launch_time time;
     struct line_table lines, chunks;
     struct line_accesses *uses; /* by number of the line, */
     struct data_chunk *chunk;   /* of the chunk */
@@ -214,12 +214,6 @@ static void count_access(struct l2_locality_device *d, struct asking *asking, u6
 
 /* ---- lines over time ---- */
 
-/* L3. */
-static u64 time_at(const struct l2_locality_device *d, fs now)
-{
-    return d->before + (now > d->began ? now - d->began : 0);
-}
-
 static void count_held(struct l2_locality_memory *m, u64 time)
 {
     m->held_fs += (time - m->counted) * m->held;
@@ -230,7 +224,7 @@ static void count_held(struct l2_locality_memory *m, u64 time)
 static void follow(struct l2_locality_memory *m, struct held_line *line, enum cache_event_kind kind)
 {
     const struct l2_locality_device *d = mechanism_device(m);
-    const u64 time = time_at(d, memory_system_now(m->system));
+    const u64 time = launch_time_at(&d->time, memory_system_now(m->system)); /* L3 */
     count_held(m, time);
     if (kind == CACHE_EVENT_DROPPED) {
         m->held -= line->held;
@@ -242,7 +236,7 @@ static void follow(struct l2_locality_memory *m, struct held_line *line, enum ca
         m->held++;
     } else if (kind != CACHE_EVENT_FILLED) {
         m->live_fs += time - line->accessed;
-        m->across_fs += line->accessed < d->before ? time - line->accessed : 0;
+        m->across_fs += line->accessed < d->time.before ? time - line->accessed : 0;
     } else {
         return;
     }
@@ -281,11 +275,9 @@ static void launch_memory(void *memory, const struct exec *exec, bool begins, fs
     struct l2_locality_device *d = mechanism_device(memory);
     if (!begins)
         return;
-    if (now != d->began) { /* the first partition */
-        d->before += d->settled - d->began;
-        d->began = d->settled = now;
-    }
-    m->counted = d->before;
+    if (now != d->time.began) /* the first partition */
+        launch_time_begin(&d->time, now);
+    m->counted = d->time.before;
     m->held_fs = m->live_fs = m->across_fs = m->line_fs =
         0; /* those of the last stores of the launch before */
 }
@@ -294,16 +286,12 @@ static void settle_memory(void *memory, fs now)
 {
     struct l2_locality_memory *m = memory;
     struct l2_locality_device *d = mechanism_device(memory);
-    count_held(m, MAX(time_at(d, now), m->counted));
-    d->settled = now;
-    m->stats->line_ps += m->line_fs / 1000;
-    m->stats->held_ps += m->held_fs / 1000;
-    m->stats->live_ps += m->live_fs / 1000;
-    m->stats->across_ps += m->across_fs / 1000;
-    m->line_fs %= 1000;
-    m->held_fs %= 1000;
-    m->live_fs %= 1000;
-    m->across_fs %= 1000;
+    count_held(m, MAX(launch_time_at(&d->time, now), m->counted));
+    d->time.settled = now;
+    launch_sum_take(&m->line_fs, &m->stats->line_ps);
+    launch_sum_take(&m->held_fs, &m->stats->held_ps);
+    launch_sum_take(&m->live_fs, &m->stats->live_ps);
+    launch_sum_take(&m->across_fs, &m->stats->across_ps);
 }
 
 /* ---- sums ---- */

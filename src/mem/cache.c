@@ -596,6 +596,14 @@ bool cache_waiter_at(const struct cache *cache, u32 mshr, u32 index, u32 *waiter
     return mshr_waiter_at(&cache->mshrs, mshr, index, waiter);
 }
 
+u32 cache_place_of(const struct cache *cache, u64 line, u32 *way)
+{
+    const u32 set = set_of(cache, line);
+    const struct cache_way *slot = find(cache, line, set);
+    *way = slot ? way_of(cache, slot, set) : UINT32_MAX;
+    return set;
+}
+
 bool cache_has(const struct cache *cache, u64 line, u32 sectors)
 {
     const struct cache_way *slot = find(cache, line, set_of(cache, line));

@@ -114,6 +114,8 @@ bool cache_waiter(struct cache *cache, u32 mshr, u32 *waiter);
 bool cache_waiter_at(const struct cache *cache, u32 mshr, u32 index, u32 *waiter);
 /* Whether all sectors are present; changes nothing. */
 bool cache_has(const struct cache *cache, u64 line, u32 sectors);
+/* The set of a line, and in *way the way that holds it; UINT32_MAX: none does. */
+u32 cache_place_of(const struct cache *cache, u64 line, u32 *way);
 /* What cache_read would return; changes and counts nothing. *missing: the sectors not present. */
 enum cache_result cache_look(const struct cache *cache, u64 line, u32 sectors, u32 *missing);
 /* For a read for which cache_look returns CACHE_MISS or CACHE_NO_MSHR: these sectors come from

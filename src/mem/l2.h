@@ -93,6 +93,7 @@ struct l2_slice {
     u64 port_free;            /* L2 cycle from which the data port, */
     u64 fill_free;            /* the fill port */
     u64 atomic_free;          /* and the atomic unit are free */
+    bool asked;               /* memory_system_ask */
     bool sweeps;              /* reserved ways are being emptied, */
     u32 swept;                /* up to this place (cache_sweep) */
     u64 *stall;               /* the counter of what its first packet waits for, or NULL */

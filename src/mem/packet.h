@@ -116,6 +116,8 @@ struct packet_hooks {
     void (*request)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
     /* The reply leaves. */
     void (*reply)(void *user, u32 slice, struct packet *packet, fs now, u64 cycle);
+    /* A cycle of the slice has ended, and memory_system_ask was called for it. */
+    void (*free)(void *user, u32 slice, fs now, u64 cycle);
 };
 
 #endif

@@ -59,6 +59,29 @@ u32 memory_system_waiters(const struct memory_system *m, const struct dram_event
     return count;
 }
 
+void memory_system_ask(struct memory_system *m, u32 slice)
+{
+    m->slices[slice]->asked = m->sweeps = true;
+    call(&m->slice_calls, slice);
+}
+
+/* The slice of a device address, and its own address of the line. */
+static u32 slice_of(const struct memory_system *m, u64 address, u64 *line)
+{
+    const struct place place = address_place(&m->shared.map, address);
+    *line = place.in_slice & ~(u64)(m->l2_params.line_bytes - 1);
+    return place.channel * m->l2_params.slices + place.slice;
+}
+
+struct l2_place memory_system_place(const struct memory_system *m, u64 address)
+{
+    struct l2_place place;
+    u64 line;
+    const u32 unit = slice_of(m, address, &line);
+    place.set = cache_place_of(m->slices[unit]->cache, line, &place.way);
+    return place;
+}
+
 enum l2_drop_answer memory_system_drop(struct memory_system *m, u64 address)
 {
     static const enum l2_drop_answer answers[] = {
@@ -67,9 +90,8 @@ enum l2_drop_answer memory_system_drop(struct memory_system *m, u64 address)
         [CACHE_UNDER_WAY] = L2_DROP_UNDER_WAY,
         [CACHE_DIRTY] = L2_DROP_NO_ROOM,
     };
-    const struct place place = address_place(&m->shared.map, address);
-    const u32 unit = place.channel * m->l2_params.slices + place.slice;
-    const u64 line = place.in_slice & ~(u64)(m->l2_params.line_bytes - 1);
+    u64 line;
+    const u32 unit = slice_of(m, address, &line);
     call(&m->slice_calls, unit);
     return answers[l2_drop(m->slices[unit], line)];
 }

@@ -47,6 +47,15 @@ enum l2_drop_answer {
     L2_DROP_NO_ROOM,   /* refused: the line is dirty and the miss queue has no room */
 };
 enum l2_drop_answer memory_system_drop(struct memory_system *m, u64 address);
+/* Has the seam l2_free called for a slice: at the end of the L2 cycle in which it is called, or, from
+ * l2_free itself, at the end of the next one. */
+void memory_system_ask(struct memory_system *m, u32 slice);
+/* The set of a slice that the line of a device address belongs to, and the way that holds it. */
+struct l2_place {
+    u32 set, way; /* L2_NO_WAY: it is not there */
+};
+#define L2_NO_WAY UINT32_MAX
+struct l2_place memory_system_place(const struct memory_system *m, u64 address);
 /*
  * For mechanisms with hooks at the L2: from now on the last `ways` ways of each set of a slice take
  * no lines. Their lines are dropped, at most one per cycle, and dirty data are written back as

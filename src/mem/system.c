@@ -295,15 +295,28 @@ PART_OF void network_edge(struct memory_system *m, fs now)
 
 /* ---- L2 edges ---- */
 
-/* Calls slices whose reserved ways are being emptied. */
-static COLD void sweep(struct memory_system *m)
+/* Lets a mechanism act on a slice. */
+static void let_act(struct memory_system *m, u32 unit, fs now)
+{
+    const struct packet_hooks *hooks = &m->shared.hooks;
+    m->slices[unit]->asked = false;
+    if (hooks->free)
+        hooks->free(hooks->user, unit, now, m->l2.cycle);
+    call(&m->slice_calls, unit);
+}
+
+/* Calls slices whose reserved ways are being emptied, or that a mechanism has asked for. */
+static COLD void sweep(struct memory_system *m, fs now)
 {
     m->sweeps = false;
-    for (u32 i = 0; i < m->units; i++)
+    for (u32 i = 0; i < m->units; i++) {
         if (m->slices[i]->sweeps) {
             m->sweeps |= l2_sweep(m->slices[i]);
             call(&m->slice_calls, i);
         }
+        if (m->slices[i]->asked)
+            let_act(m, i, now);
+    }
 }
 
 PART_OF void l2_edge(struct memory_system *m, fs now)
@@ -329,7 +342,7 @@ PART_OF void l2_edge(struct memory_system *m, fs now)
         }
     }
     if (UNLIKELY(m->sweeps))
-        sweep(m);
+        sweep(m, now);
 }
 
 /* ---- DRAM edges ---- */

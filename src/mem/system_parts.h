@@ -77,7 +77,8 @@ struct memory_system {
     fs cluster_next;              /* earliest time at which a cluster may have something to do */
 
     struct l2_slice **slices; /* by channel, then slice */
-    bool sweeps;              /* reserved ways of some slice are being emptied */
+    bool
+        sweeps; /* reserved ways of some slice are being emptied, or a mechanism has asked for one */
     struct channel *channels;
     u32 channel_limit; /* requests of a channel from the delay on, like GPGPU-Sim's credits */
     struct calls slice_calls, channel_calls;

@@ -272,6 +272,13 @@ static void tell_reply(void *user, u32 slice, struct packet *packet, fs now, u64
         use->mechanism->l2_reply(use->state, slice, packet, now, cycle);
 }
 
+static void tell_free(void *user, u32 slice, fs now, u64 cycle)
+{
+    const struct memory_hooks *memory = user;
+    EACH_USE(use, &memory->partitions[slice / memory->slices], l2_free)
+        use->mechanism->l2_free(use->state, slice, now, cycle);
+}
+
 static void tell_event(void *user, const struct cache_event *event)
 {
     const struct observed_slice *slice = user;
@@ -307,7 +314,7 @@ static void set_hooks(const struct mechanism_use *use, struct memory_system *mem
 void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
                        struct memory_system *memory_system)
 {
-    struct packet_hooks packets = {.user = memory};
+    struct packet_hooks packets = {.user = memory, .free = tell_free};
     memory->count = memory_system_channels(memory_system);
     memory->slices = memory_system_slices(memory_system) / memory->count;
     memory->partitions = checked(calloc(memory->count, sizeof *memory->partitions));
