@@ -427,8 +427,8 @@ static bool compile(struct nvcc *nvcc, const char *input, struct word_list *obje
 static bool link_program(const struct nvcc *nvcc, const struct word_list *objects)
 {
     struct word_list words = {0};
-    const char *runtime =
-        find_beside(nvcc->arena, "libheddle-cudart.so", HEDDLE_LIBDIR "/libheddle-cudart.so");
+    const char *runtime = find_beside(nvcc->arena, "libheddle-cudart.so",
+                                      HEDDLE_LIBDIR "/heddle/libheddle-cudart.so");
     if (!runtime) {
         complain(nvcc->command, "libheddle-cudart.so was found neither beside this command nor in "
                                 "its prefix");

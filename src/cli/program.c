@@ -599,8 +599,8 @@ static bool find_parts(struct child *child)
 {
     child->library =
         find_beside(child->arena, "libheddle-opencl.so", HEDDLE_LIBDIR "/libheddle-opencl.so");
-    child->runtime =
-        find_beside(child->arena, "libheddle-cudart.so", HEDDLE_LIBDIR "/libheddle-cudart.so");
+    child->runtime = find_beside(child->arena, "libheddle-cudart.so",
+                                 HEDDLE_LIBDIR "/heddle/libheddle-cudart.so");
     if (!child->library)
         complain(child->run->command,
                  "the OpenCL driver, libheddle-opencl.so, was not found, neither beside this "

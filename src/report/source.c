@@ -35,7 +35,8 @@ bool source_read(struct source *source, const char *file, const char *module, co
     if (asprintf(&below, "%s/%s", folder, file) < 0 ||
         asprintf(&beside, "%s/%s", folder, basename(name)) < 0)
         host_memory_exhausted();
-    bool found = (anywhere && (try_read(source, file) || try_read(source, below))) ||
+    bool found = (file[0] == '/' && try_read(source, file)) ||
+                 (anywhere && (try_read(source, file) || try_read(source, below))) ||
                  try_read(source, beside);
     free(copy);
     free(name);

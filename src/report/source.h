@@ -12,7 +12,8 @@ struct source {
 };
 
 /*
- * Reads a source from the folder or, if it is NULL, from its path or beside the module. False: there
+ * Reads a source from its absolute path, from the folder or, if that is NULL, from its path or beside
+ * the module. False: there
  * is none. Free with source_free().
  */
 bool source_read(struct source *source, const char *file, const char *module, const char *folder);

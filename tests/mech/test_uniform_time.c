@@ -44,6 +44,8 @@ static const char *const designs[] = {
     "uniform.irb_issue=true uniform.design=srf uniform.protect=true uniform.parity=true",
 };
 
+static const char *lanes_file; /* si/lanes.so */
+
 static struct rig *open_rig(const char *settings, const char *ptx)
 {
     return rig_open_with(available, "gtx285", settings, ptx);
@@ -677,6 +679,23 @@ static void lanes_differ_in_special_registers(void **state)
     same_everywhere(ptx, 3, 2 * WARP, expected_lane);
 }
 
+/* Nor is what Southern Islands code counts from the lane's number. */
+static void lanes_differ_in_counts_of_lanes(void **state)
+{
+    for (u32 d = 0; d < ARRAY_LEN(designs); d++) {
+        char settings[256];
+        snprintf(settings, sizeof settings, ONE "%s", designs[d]);
+        struct rig *rig = rig_open_file_with(available, "tahiti", settings, lanes_file);
+        u32 *words = run(rig, 1, 2 * 64);
+        for (u32 i = 0; i < 2 * 64; i++)
+            if (words[i] != i % 64)
+                fail_msg("%s: thread %u has %u", designs[d], i, words[i]);
+        assert_true(stat(rig, "uniform.uniform") > 0);
+        free(words);
+        rig_close(rig);
+    }
+}
+
 /* ---- counters ---- */
 
 struct count {
@@ -891,8 +910,10 @@ static void live_registers_are_counted_over_time(void **state)
     rig_close(rig);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    assert(argc == 2);
+    lanes_file = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(issues_one_a_cycle),
         cmocka_unit_test(latency_stays_and_reuse_has_one),
@@ -914,6 +935,7 @@ int main(void)
         cmocka_unit_test(scalar_registers_run_out_and_come_back),
         cmocka_unit_test(results_that_are_not_written_keep_no_entry),
         cmocka_unit_test(lanes_differ_in_special_registers),
+        cmocka_unit_test(lanes_differ_in_counts_of_lanes),
         cmocka_unit_test(every_count_of_a_small_program),
         cmocka_unit_test(loads_find_no_entry),
         cmocka_unit_test(predicates_have_tokens),

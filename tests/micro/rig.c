@@ -162,13 +162,19 @@ struct rig *rig_open_with(const struct mechanism *const *more, const char *machi
 
 struct rig *rig_open_file(const char *machine, const char *settings, const char *path)
 {
+    return rig_open_file_with(NULL, machine, settings, path);
+}
+
+struct rig *rig_open_file_with(const struct mechanism *const *more, const char *machine,
+                               const char *settings, const char *path)
+{
     static char code[1 << 18];
     FILE *file = fopen(path, "rb");
     if (!file)
         fail_msg("cannot open %s", path);
     const size_t length = fread(code, 1, sizeof code, file);
     fclose(file);
-    return open_code(NULL, machine, settings, code, length);
+    return open_code(more, machine, settings, code, length);
 }
 
 struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx)

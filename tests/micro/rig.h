@@ -60,6 +60,8 @@ struct rig *rig_open_with(const struct mechanism *const *more, const char *machi
 struct rig *rig_open_text(const char *machine, const char *settings, struct text *ptx);
 /* The same with a code object from a file. */
 struct rig *rig_open_file(const char *machine, const char *settings, const char *path);
+struct rig *rig_open_file_with(const struct mechanism *const *more, const char *machine,
+                               const char *settings, const char *path);
 void rig_close(struct rig *rig);
 /* Runs the kernel; logs and statistics are those of this launch. */
 void rig_launch(struct rig *rig, u32 blocks, u32 threads, const struct hd_arg *args, u32 count);
