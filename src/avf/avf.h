@@ -71,6 +71,7 @@ struct avf_entry {
     lane_set lanes, active; /* that execute; on the path, or in EXEC */
     lane_set writes;        /* of vector results */
     lane_set shared;        /* that access shared memory */
+    lane_set checked;       /* whose result a mechanism compares with another execution's */
 };
 
 /*

@@ -554,20 +554,21 @@ static void back_lanes(struct avf *a, const struct avf_entry *e, struct needed n
 
 /* Counters of a unit: lanes that an instruction occupies, runs in and is needed in. */
 struct unit_counters {
-    u64 *busy, *active, *ace;
+    u64 *busy, *active, *ace, *unchecked;
 };
 
 static struct unit_counters counters_of(struct avf_stats *s, u32 pipe)
 {
     switch (pipe) {
     case PIPE_SP:
-        return (struct unit_counters){&s->sp_busy, &s->sp_active, &s->sp_ace};
+        return (struct unit_counters){&s->sp_busy, &s->sp_active, &s->sp_ace, &s->sp_unchecked};
     case PIPE_INT:
-        return (struct unit_counters){&s->int_busy, &s->int_active, &s->int_ace};
+        return (struct unit_counters){&s->int_busy, &s->int_active, &s->int_ace, &s->int_unchecked};
     case PIPE_FP64:
-        return (struct unit_counters){&s->fp64_busy, &s->fp64_active, &s->fp64_ace};
+        return (struct unit_counters){&s->fp64_busy, &s->fp64_active, &s->fp64_ace,
+                                      &s->fp64_unchecked};
     case PIPE_SFU:
-        return (struct unit_counters){&s->sfu_busy, &s->sfu_active, &s->sfu_ace};
+        return (struct unit_counters){&s->sfu_busy, &s->sfu_active, &s->sfu_ace, &s->sfu_unchecked};
     default:
         return (struct unit_counters){0};
     }
@@ -586,6 +587,7 @@ static void count_unit(struct avf *a, const struct avf_entry *e, lane_set ace)
     *c.busy += cycles * width;
     *c.active += count_lanes(e->lanes) * cycles * width / a->warp_size;
     *c.ace += count_lanes(ace) * cycles * width / a->warp_size;
+    *c.unchecked += count_lanes(ace & ~e->checked) * cycles * width / a->warp_size;
 }
 
 void flow_back(struct avf *a, const struct avf_entry *e)

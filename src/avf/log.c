@@ -75,6 +75,7 @@ void log_inst(struct avf *a, struct inflight *inflight)
     e->lanes = op_info[dyn->code->op].flags & OPF_BRANCH ? dyn->active : dyn->lanes;
     e->active = dyn->active;
     e->writes = dyn->writes;
+    e->checked = inflight->checked;
     e->open = true;
     if (dyn->kind == DYNINST_ACCESS) {
         e->shared = dyn->shared;

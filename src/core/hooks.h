@@ -295,7 +295,7 @@ struct mechanism {
 
     /* ---- operand ---- */
     /* The operands have been read into the record, where they may be changed. Returns additional
-     * cycles before the unit. */
+     * cycles before the unit. inflight->checked may be set. */
     u32 (*operand)(void *state, struct core *core, struct inflight *inflight);
 
     /* It takes a collector: banks may be read for it from the next step on. */

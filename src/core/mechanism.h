@@ -236,6 +236,8 @@ static inline u64 core_memory_slots(const struct core *core)
 }
 /* Slots of a scheduler that can issue. */
 u64 core_ready(const struct core *core, u32 scheduler);
+/* The same, whether or not their pipes have room. */
+u64 core_able(const struct core *core, u32 scheduler);
 /* Whether the instruction's registers are free of pending writes that it must wait for. */
 bool core_registers_ready(const struct core *core, u32 slot, u32 inst);
 /* Whether a load in flight that a wait counter covers will write this vector register. */

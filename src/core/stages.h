@@ -75,7 +75,10 @@ struct inflight {
     u8 astray_slot;
     u8 bus; /* the result bus, or port of the load/store unit, that its result took (places) */
     u16 astray_register;
-    bool counted;  /* in a wait counter; */
+    lane_set
+        checked;  /* lanes whose result a mechanism compares with that of another execution, so that
+                       * errors of units in it are found (set in `operand`) */
+    bool counted; /* in a wait counter; */
     bool in_order; /* that counter's order allows it to retire: gcn/waitcnt.c */
     u8 order;      /* its position in the wait queue of its warp */
     /* With mechanisms: accesses to single lanes of vector registers, and operations of single
@@ -553,6 +556,7 @@ static inline struct inflight *inflight_take(struct core *core)
             inflight->memory_wait = NOT_WAITING;
             inflight->has_result = inflight->silent = inflight->dropped = inflight->passes = false;
             inflight->waited = false;
+            inflight->checked = 0;
             return inflight;
         }
     return NULL;

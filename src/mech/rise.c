@@ -13,15 +13,16 @@
  *  - IS-FRISE (idle_cores). If the blocks of a launch do not divide evenly among the cores, as many cores as
  *    blocks are left over are expected to get one more; the others execute one of their first blocks twice.
  *  - Full redundancy (full), for comparison.
+ * Partial-RISE (partial, inside) uses lanes that an instruction leaves idle: rise_partial.c.
  *
- * Seams: operand (both executions start from the same operands), insert, issued, write_back, retired; reply,
+ * Seams: pick; operand (both executions start from the same operands), insert, issued, write_back, retired; reply,
  * dram; dispatch, block.
  *
  * Invariants
  *  R1  A main instruction does not retire before its copy was compared or a vote has decided. Until
  *      then it has not written its registers, so that a third execution reads the same.
  *  R2  Copies and third executions are dropped.
- *  R3  `buffered` is the sum of the words of main instructions that are `buffered`.
+ *  R3  `buffered` is the sum of the words of main instructions that are `buffered`, and of guests that wait.
  */
 #include "mech/rise.h"
 
@@ -55,6 +56,11 @@ static u64 *cause_of(struct rise *r, u32 slot)
     return *counter_of(r, slot) ? &r->stats->redundant_pending : NULL;
 }
 
+bool rise_is_redundant(struct rise *r, u32 slot)
+{
+    return cause_of(r, slot) != NULL;
+}
+
 /* ---- copies ---- */
 
 bool rise_queue(struct rise *r, struct inflight *inflight, u64 from)
@@ -80,6 +86,7 @@ static bool make_copy(struct rise *r, const struct inflight *main)
     dyninst_copy(&copy->dyn, &main->dyn, core_row_words(core));
     copy->injected = true;
     copy->slot = main->slot;
+    copy->time = main->time;
     if (!rise_queue(r, copy, 0)) {
         inflight_give(core, copy);
         return false;
@@ -101,14 +108,17 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
     r->stats->instructions++;
     r->stats->lanes += count_lanes(inflight->dyn.lanes);
     u64 *const cause = cause_of(r, s);
-    if (!cause)
+    if (!cause) {
+        rise_partial_issue(r, inflight);
         return 0;
+    }
     if (!make_copy(r, inflight)) {
         r->stats->refused++;
         return 0;
     }
     *cause += 1;
     r->stats->redundant++;
+    inflight->checked = inflight->dyn.lanes;
     if (cause == &r->stats->redundant_pending)
         --*counter_of(r, s);
     return 0;
@@ -136,7 +146,7 @@ static bool insert(void *state, struct core *core, u32 scheduler)
 static void issued(void *state, struct core *core, struct inflight *inflight)
 {
     const struct rise *r = state;
-    if (r->records[inflight_index(core, inflight)].role > ROLE_MAIN)
+    if (inflight->injected && r->records[inflight_index(core, inflight)].role)
         inflight->lane_writes = 0;
 }
 
@@ -146,6 +156,7 @@ static void retired(void *state, struct core *core, struct inflight *inflight)
     struct rise_record *own = &r->records[inflight_index(core, inflight)];
     if (own->buffered)
         r->buffered -= own->words;
+    rise_partial_retired(r, inflight);
     own->role = ROLE_NONE;
     own->buffered = false;
 }
@@ -204,6 +215,15 @@ static void dispatch(void *state, struct core *core, struct dispatch *dispatch)
     r->fewer = dispatch->blocks % cores && !(d->more[index / 64] >> index % 64 & 1);
 }
 
+static void start(struct rise *r, u32 slot)
+{
+    const struct rise_params *p = r->params;
+    r->warp_left[slot] = 0;
+    rise_partial_start(r, slot);
+    if (p->partial && p->shuffle && !p->full)
+        rise_shuffle(r, slot);
+}
+
 static void block(void *state, struct core *core, u32 place, bool started)
 {
     struct rise *r = state;
@@ -213,7 +233,7 @@ static void block(void *state, struct core *core, u32 place, bool started)
     r->chosen |= r->whole[place];
     r->stats->blocks += r->whole[place];
     for (u64 set = started ? core_block(core, place)->slots : 0; set; set &= set - 1)
-        r->warp_left[first_bit(set)] = 0;
+        start(r, first_bit(set));
 }
 
 /* ---- the mechanism ---- */
@@ -227,6 +247,12 @@ static void launch(void *state, struct core *core, bool begins)
 {
     struct rise *r = state;
     r->core = core;
+    rise_partial_launch(r, begins);
+}
+
+static void destroy(void *state)
+{
+    rise_partial_launch(state, false);
 }
 
 static bool serves(const void *params, const struct core_config *machine, struct error *error)
@@ -243,7 +269,8 @@ static u32 idle(const void *params)
 {
     const struct rise_params *p = params;
     return (p->request_pending && !p->full ? 0 : 1u << SEAM_REPLY) |
-           (p->idle_cores && !p->full ? 0 : 1u << SEAM_DISPATCH);
+           (p->idle_cores && !p->full ? 0 : 1u << SEAM_DISPATCH) |
+           (p->partial && !p->full ? 0 : 1u << SEAM_PICK);
 }
 
 /* They skip instructions, issue them for several warps at once, or hold results. */
@@ -264,10 +291,12 @@ const struct mechanism rise_mechanism = {
     .dispatcher_size = sizeof(struct rise_dispatcher),
     .memory_size = sizeof(struct rise_memory),
     .create = create,
+    .destroy = destroy,
     .serves = serves,
     .idle = idle,
     .storage = rise_storage,
     .launch = launch,
+    .pick = rise_pick,
     .operand = operand,
     .insert = insert,
     .issued = issued,

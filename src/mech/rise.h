@@ -28,12 +28,13 @@ enum rise_role {
     ROLE_MAIN, /* has a copy */
     ROLE_COPY,
     ROLE_THIRD, /* after a failed comparison */
+    ROLE_GUEST, /* was executed before or is at the same time, by other lanes: struct rise_guest */
 };
 
 /* An instruction in flight. */
 struct rise_record {
     u8 role;
-    /* of a main instruction: */
+    /* of a main instruction, or a guest: */
     bool due;      /* it has reached write-back; */
     u8 words;      /* its result takes this many registers of the buffer, */
     bool buffered; /* and has them; */
@@ -43,6 +44,22 @@ struct rise_record {
     u64 issued;    /* instructions that the warp had issued, itself included */
     /* of a copy or third execution: */
     u16 main;
+};
+
+/* Results for a slot's next instruction that lanes of another instruction compute, or lanes without a thread. */
+enum rise_guest_state {
+    GUEST_NONE,
+    GUEST_COMPUTES, /* in the units, with its host */
+    GUEST_WAITS,    /* its results are in the buffer */
+    GUEST_LOST,     /* they found no room there */
+    GUEST_STRAY,    /* nobody wants them; they are still in the units */
+};
+struct rise_guest {
+    struct dyninst dyn;
+    u8 state;       /* enum rise_guest_state */
+    bool inside;    /* its host is the instruction itself */
+    u16 words;      /* of the buffer */
+    lane_set lanes; /* that are computed */
 };
 
 /* Copies that are about to issue. */
@@ -63,8 +80,15 @@ struct rise {
     u32 left[CORE_BLOCKS];     /* instructions that the block still executes twice */
     u32 warp_left[CORE_WARPS]; /* the same of a warp (level=warp) */
     bool whole[CORE_BLOCKS];   /* the block is redundant throughout */
-    bool fewer;                /* the core is expected to get fewer blocks than others, */
-    bool chosen;               /* and its redundant block has been chosen */
+    /* rise_partial.c: */
+    struct rise_guest guests[CORE_WARPS]; /* by slot of the thread's own warp */
+    u8 hosted[CORE_INFLIGHT]; /* the slot whose guest computes in this instruction; NO_SLOT: none */
+    u64 paired;               /* slots that are to issue with a guest, */
+    u8 partner[CORE_WARPS];   /* of this slot; */
+    u64 next;                 /* slots that are to issue next, because their guest has */
+    u32 *rows;                /* of the guests' records */
+    bool fewer;               /* the core is expected to get fewer blocks than others, */
+    bool chosen;              /* and its redundant block has been chosen */
 };
 
 /* The dispatcher's. */
@@ -89,6 +113,25 @@ enum write_back_answer rise_write_back(void *state, struct core *core, struct in
 /* rise.c: the copy or third execution of an instruction, which is in the record, waits for its turn. False:
  * there is no room. */
 bool rise_queue(struct rise *r, struct inflight *inflight, u64 from);
+
+/* rise_partial.c: partners. */
+enum {
+    NO_SLOT = 0xff
+};
+/* Whether the mechanism executes instructions of a slot twice anyhow. */
+bool rise_is_redundant(struct rise *r, u32 slot);
+void rise_partial_launch(struct rise *r, bool begins);
+/* A warp has started in a slot. */
+void rise_partial_start(struct rise *r, u32 slot);
+/* An instruction issues: it may be host, or have a guest. */
+void rise_partial_issue(struct rise *r, struct inflight *inflight);
+/* A host is at write-back. */
+void rise_partial_due(struct rise *r, u32 index);
+/* An instruction has retired; its warp may issue the next one. */
+void rise_partial_retired(struct rise *r, const struct inflight *inflight);
+void rise_pick(void *state, struct core *core, u32 scheduler, struct pick *pick);
+/* The warp of a slot gets a random permutation of lanes. */
+void rise_shuffle(struct rise *r, u32 slot);
 
 /* rise_memory.c: at memory controllers. */
 /* Equation 3.1: redundant cycles for a request that waited, at a controller with this latency. */

@@ -76,6 +76,11 @@ static void detect(struct rise *r, const struct inflight *inflight, const char *
 /* False: there is no room for it now. */
 static bool repeat(struct rise *r, const struct inflight *main)
 {
+    if (core_slot(r->core, main->slot)->issued !=
+        r->records[inflight_index(r->core, main)].issued) {
+        detect(r, main, "its sources may have changed since");
+        return true;
+    }
     struct inflight *third = inflight_take(r->core);
     if (!third)
         return false;
@@ -83,6 +88,7 @@ static bool repeat(struct rise *r, const struct inflight *main)
     dyninst_again(&third->dyn, &main->dyn);
     third->injected = true;
     third->slot = main->slot;
+    third->time = main->time;
     r->records[index] =
         (struct rise_record){.role = ROLE_THIRD, .main = (u16)at, .copy = NO_INFLIGHT};
     if (!rise_queue(r, third, core_cycle(r->core) + r->params->refetch)) {
@@ -94,18 +100,21 @@ static bool repeat(struct rise *r, const struct inflight *main)
 }
 
 /* In each lane, two of the three executions have to agree. */
-static void vote(struct rise *r, struct inflight *main, const struct inflight *copy,
-                 const struct inflight *third)
+static void vote(struct rise *r, struct inflight *main, const struct inflight *third)
 {
     const u32 lanes = core_warp_size(r->core);
-    const lane_set wrong = differing_lanes(&main->dyn, &third->dyn, lanes);
-    const lane_set copy_wrong = differing_lanes(&copy->dyn, &third->dyn, lanes);
+    const struct rise_record *own = &r->records[inflight_index(r->core, main)];
+    const struct rise_guest *guest = own->role == ROLE_GUEST ? &r->guests[main->slot] : NULL;
+    const struct dyninst *copy = guest ? &guest->dyn : &core_inflight(r->core, own->copy)->dyn;
+    const lane_set checked = guest ? guest->lanes : ~0ull;
+    const lane_set wrong = differing_lanes(&main->dyn, &third->dyn, lanes) & checked;
+    const lane_set copy_wrong = differing_lanes(copy, &third->dyn, lanes) & checked;
     if (wrong & copy_wrong) {
         detect(r, main, "a third one agrees with neither");
         return;
     }
     r->stats->corrected += count_lanes((wrong | copy_wrong) & core_all_lanes(r->core));
-    take_lanes(&main->dyn, &copy->dyn, wrong, lanes);
+    take_lanes(&main->dyn, copy, wrong, lanes);
 }
 
 /* ---- write-back ---- */
@@ -126,14 +135,16 @@ static enum write_back_answer write_main(struct rise *r, const struct inflight *
     return own->closed ? WRITE_BACK_COMMIT : WRITE_BACK_HOLD;
 }
 
-static void compare(struct rise *r, const struct inflight *main, const struct inflight *copy)
+/* Compares lanes of a main instruction, or of one with a guest, with those of its other execution. */
+static void compare(struct rise *r, const struct inflight *main, const struct dyninst *copy,
+                    lane_set checked)
 {
     struct rise_record *own = &r->records[inflight_index(r->core, main)];
-    const u32 lanes = count_lanes(main->dyn.lanes);
+    const u32 lanes = count_lanes(main->dyn.lanes & checked);
     r->stats->compared++;
     r->stats->compared_words += lanes * own->words;
     r->stats->checked_lanes += lanes;
-    own->differs = differing_lanes(&main->dyn, &copy->dyn, core_warp_size(r->core)) != 0;
+    own->differs = (differing_lanes(&main->dyn, copy, core_warp_size(r->core)) & checked) != 0;
     own->closed = !own->differs;
     r->stats->mismatches += own->differs;
 }
@@ -148,14 +159,27 @@ static enum write_back_answer write_copy(struct rise *r, const struct inflight *
     if (!own->buffered || copy->differs) /* a third execution is under way */
         return WRITE_BACK_HOLD;
     if (!own->differs)
-        compare(r, main, inflight);
+        compare(r, main, &inflight->dyn, ~0ull);
     if (own->closed)
         return WRITE_BACK_DROP;
-    if (core_slot(r->core, main->slot)->issued != own->issued) {
-        detect(r, main, "its sources may have changed since");
-        return WRITE_BACK_HOLD;
-    }
     copy->differs = repeat(r, main);
+    return WRITE_BACK_HOLD;
+}
+
+/* A result of which other lanes have computed some words. */
+static enum write_back_answer write_guest(struct rise *r, const struct inflight *inflight)
+{
+    struct rise_record *own = &r->records[inflight_index(r->core, inflight)];
+    const struct rise_guest *guest = &r->guests[inflight->slot];
+    if (guest->state == GUEST_LOST || own->closed)
+        return WRITE_BACK_COMMIT;
+    if ((guest->state == GUEST_COMPUTES && !guest->inside) || own->due)
+        return WRITE_BACK_HOLD; /* its host is on its way; or a third execution is */
+    if (!own->differs)
+        compare(r, inflight, &guest->dyn, guest->lanes);
+    if (own->closed)
+        return WRITE_BACK_COMMIT;
+    own->due = repeat(r, inflight);
     return WRITE_BACK_HOLD;
 }
 
@@ -163,14 +187,16 @@ enum write_back_answer rise_write_back(void *state, struct core *core, struct in
 {
     struct rise *r = state;
     struct rise_record *own = &r->records[inflight_index(core, inflight)];
+    rise_partial_due(r, inflight_index(core, inflight));
     switch ((enum rise_role)own->role) {
     case ROLE_MAIN:
         return write_main(r, inflight);
     case ROLE_COPY:
         return write_copy(r, inflight);
+    case ROLE_GUEST:
+        return write_guest(r, inflight);
     case ROLE_THIRD:
-        vote(r, core_inflight(core, own->main), core_inflight(core, r->records[own->main].copy),
-             inflight);
+        vote(r, core_inflight(core, own->main), inflight);
         r->records[own->main].closed = true;
         return WRITE_BACK_DROP;
     default:

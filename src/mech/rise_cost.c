@@ -54,6 +54,10 @@ const char *const rise_deviations[] = {
     "anyway, this takes no time.",
     "The copy issues with the operands that the first execution has read; it takes collectors and "
     "banks like any instruction.",
+    "Instructions in idle lanes (partial) are computed and compared like others, but their bits in "
+    "the units cannot be flipped. A "
+    "partner is taken if any of its threads fits. Instructions that read special registers have no "
+    "partner.",
     "Votes, shuffles and instructions of scalar units are executed once, like loads, stores and "
     "branches.",
     "The warp, register and other control of a result are not compared, only its values and lanes.",

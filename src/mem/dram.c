@@ -1,4 +1,5 @@
 /* A DRAM channel: creation and explanations. See dram.h. */
+#include "base/arena.h"
 #include "mem/dram_channel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,14 +80,18 @@ void dram_destroy(struct dram *dram)
     free(dram->requests);
     free(dram->free);
     free(dram->seen);
+    free(dram->hooks);
     free(dram->lists[KIND_READ]);
     free(dram->lists[KIND_WRITE]);
     free(dram);
 }
 
-void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks)
+void dram_add_hooks(struct dram *dram, const struct dram_hooks *hooks)
 {
-    dram->hooks = *hooks;
+    const u32 count = dram->hook_count + 1;
+    dram->hooks = checked(realloc(dram->hooks, count * sizeof *dram->hooks));
+    dram->hooks[dram->hook_count] = *hooks;
+    dram->hook_count = count;
     dram->hooked = true;
 }
 

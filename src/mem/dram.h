@@ -86,7 +86,7 @@ struct dram_event {
  * to all packets that wait for the request at the L2, then or later. Requests that no packet waits
  * for (stores that the L2 has accepted, evictions) lose it. When the L2 splits a miss into several
  * requests (l2.request_sectors), or a packet waits for several misses, the last request to arrive
- * with a payload determines it.
+ * with a payload determines it. Of several hooks, the last one that sets it does.
  */
 struct dram_hooks {
     void *user;
@@ -104,7 +104,8 @@ struct dram;
 /* `params` must be consistent (gpu/machine/relations.h) and are copied. NULL: out of memory. */
 struct dram *dram_create(const struct dram_params *params, struct dram_stats *stats);
 void dram_destroy(struct dram *dram);
-void dram_set_hooks(struct dram *dram, const struct dram_hooks *hooks);
+/* Several may be added; each is called, in this order. */
+void dram_add_hooks(struct dram *dram, const struct dram_hooks *hooks);
 /* For events of hooks: the channel's number, how to compute device addresses, and the current
  * time. */
 struct address_map;

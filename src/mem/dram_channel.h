@@ -143,8 +143,9 @@ struct dram {
     u32 *free; /* a stack */
     u32 free_count, capacity;
 
-    bool hooked; /* one of the hooks is filled */
-    struct dram_hooks hooks;
+    bool hooked; /* there are hooks: */
+    struct dram_hooks *hooks;
+    u32 hook_count;
     struct dram_seen *seen;     /* by request, maintained while hooked */
     struct dram_actual *actual; /* by bank; NULL: there is no live state */
     void (*astray)(void *user, u32 request, const struct dram_actual *actual);

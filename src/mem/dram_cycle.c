@@ -64,8 +64,9 @@ void dram_tell_arrived(struct dram *dram, u32 index, u64 address, const struct r
 {
     dram->seen[index] = (struct dram_seen){.address = address, .from = *from};
     const struct dram_event event = event_of(dram, dram->now, index);
-    if (dram->hooks.arrived)
-        dram->hooks.arrived(dram->hooks.user, &event);
+    for (u32 i = 0; i < dram->hook_count; i++)
+        if (dram->hooks[i].arrived)
+            dram->hooks[i].arrived(dram->hooks[i].user, &event);
 }
 
 /* A command for the request in service at a bank. */
@@ -78,11 +79,14 @@ static COLD void tell_command(struct dram *dram, u64 now, enum dram_command comm
         else /* the controller is right again */
             dram->actual[number].wrong = false;
     }
-    if (dram->hooks.command)
-        dram->hooks.command(dram->hooks.user, now, command, number, dram->banks[number].row);
-    if (dram->hooks.started && !dram->seen[index].started) {
-        const struct dram_event event = event_of(dram, now, index);
-        dram->hooks.started(dram->hooks.user, &event, &dram->seen[index].payload);
+    const bool first = !dram->seen[index].started;
+    const struct dram_event event = event_of(dram, now, index);
+    for (u32 i = 0; i < dram->hook_count; i++) {
+        const struct dram_hooks *hooks = &dram->hooks[i];
+        if (hooks->command)
+            hooks->command(hooks->user, now, command, number, dram->banks[number].row);
+        if (hooks->started && first)
+            hooks->started(hooks->user, &event, &dram->seen[index].payload);
     }
     dram->seen[index].started = true;
 }
@@ -90,8 +94,9 @@ static COLD void tell_command(struct dram *dram, u64 now, enum dram_command comm
 static COLD void tell_served(struct dram *dram, u64 now, u32 index)
 {
     const struct dram_event event = event_of(dram, now, index);
-    if (dram->hooks.served)
-        dram->hooks.served(dram->hooks.user, &event, &dram->seen[index].payload);
+    for (u32 i = 0; i < dram->hook_count; i++)
+        if (dram->hooks[i].served)
+            dram->hooks[i].served(dram->hooks[i].user, &event, &dram->seen[index].payload);
 }
 
 static void tell(struct dram *dram, u64 now, enum dram_command command, u32 number)

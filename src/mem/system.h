@@ -73,7 +73,7 @@ void memory_system_set_l2_hooks(struct memory_system *memory_system, u32 slice,
                                 const struct cache_hooks *hooks);
 void memory_system_observe_l2(struct memory_system *memory_system, u32 slice,
                               cache_observe_fn *observe, void *user);
-void memory_system_set_dram_hooks(struct memory_system *memory_system, u32 channel,
+void memory_system_add_dram_hooks(struct memory_system *memory_system, u32 channel,
                                   const struct dram_hooks *hooks);
 
 /* Runs all clock edges before `end`. */

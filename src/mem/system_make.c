@@ -242,10 +242,10 @@ void memory_system_observe_l2(struct memory_system *m, u32 slice, cache_observe_
     cache_observe(m->slices[slice]->cache, observe, user);
 }
 
-void memory_system_set_dram_hooks(struct memory_system *m, u32 channel,
+void memory_system_add_dram_hooks(struct memory_system *m, u32 channel,
                                   const struct dram_hooks *hooks)
 {
-    dram_set_hooks(m->channels[channel].dram, hooks);
+    dram_add_hooks(m->channels[channel].dram, hooks);
     m->shared.dram_hooked = true;
 }
 

@@ -59,6 +59,7 @@ struct bed {
     struct hd_kernel *kernel;
     hd_address memory;
     u64 cycles;
+    u32 threads; /* of a block */
 };
 
 static struct bed open_bed_of(const char *code, const char *const *words)
@@ -68,7 +69,7 @@ static struct bed open_bed_of(const char *code, const char *const *words)
         "icache.perfect=true",     "constant.perfect=true", "timing.max_cycles=20000",
         "units.fp32_add=4",        "units.int_add=4",       "units.int_simple=4"};
     struct hd_error error = {0};
-    struct bed bed = {0};
+    struct bed bed = {.threads = THREADS};
     struct hd_config *config = hd_config_create();
     assert_true(hd_config_load(config, "rise28", &error));
     for (u32 i = 0; i < ARRAY_LEN(usual); i++)
@@ -117,14 +118,14 @@ static struct ending run(struct bed *bed, u32 blocks, struct strike *strikes, u3
     assert_true(hd_write(bed->device, bed->memory, words, bytes, &error));
     if (count)
         timing_strike(bed->device->timing, strikes, count);
-    if (!hd_launch(bed->kernel, (struct hd_dim){blocks, 1, 1}, (struct hd_dim){THREADS, 1, 1}, 0,
-                   &arg, 1, &result, &error))
+    if (!hd_launch(bed->kernel, (struct hd_dim){blocks, 1, 1}, (struct hd_dim){bed->threads, 1, 1},
+                   0, &arg, 1, &result, &error))
         fail_msg("%s", error.message);
     assert_true(hd_read(bed->device, words, bed->memory, bytes, &error));
     bed->cycles = result.cycles;
     struct ending ending = {result.outcome == HD_DONE, result.outcome == HD_CHECK};
     for (u32 i = 0; i < THREADS * blocks; i++)
-        ending.right &= words[i] == i % THREADS + 3 * CHAIN;
+        ending.right &= words[i] == (i % THREADS < bed->threads ? i % THREADS + 3 * CHAIN : 0);
     return ending;
 }
 
@@ -280,6 +281,100 @@ static void counters_count_down(void **state)
     }
 }
 
+/* ---- idle lanes ---- */
+
+#define PARTIAL "rise:idle_cores=false,request_pending=false"
+
+/* 16 threads have the other 16 lanes: every flip of a result is corrected, at no cost in time. */
+static void lanes_without_threads(void **state)
+{
+    static const u32 one[] = {5};
+    struct bed plain = open_bed(WITH("gpu.cores=1", "gpu.cluster=1"));
+    struct bed bed = open_bed(WITH("gpu.cores=1", "gpu.cluster=1", PARTIAL));
+    plain.threads = bed.threads = 16;
+    const struct tally without = flip_each(&plain, 0, 1, one, 1);
+    assert_int_equal(without.wrong, BEFORE + CHAIN);
+    assert_true(run(&bed, 1, NULL, 0).right);
+    assert_int_equal(total(&bed, "rise.guest_lanes"), total(&bed, "rise.lanes"));
+    assert_int_equal(total(&bed, "rise.checked_lanes"), total(&bed, "rise.lanes"));
+    assert_in_range(bed.cycles, plain.cycles - 2, plain.cycles + 2); /* rows that are open differ */
+    const struct tally with = flip_each(&bed, 0, 1, one, 1);
+    assert_int_equal(with.right, with.hits);
+    assert_int_equal(total(&bed, "rise.corrected"), without.wrong);
+    /* 24 threads: 8 lanes have none, for the first 8 threads; lane 9's is not among them */
+    bed.threads = 24;
+    const u64 lanes = total(&bed, "rise.guest_lanes"), all = total(&bed, "rise.lanes");
+    assert_true(run(&bed, 1, NULL, 0).right);
+    assert_int_equal(3 * (total(&bed, "rise.guest_lanes") - lanes),
+                     total(&bed, "rise.lanes") - all);
+    assert_int_equal(flip_each(&bed, 0, 1, one, 1).wrong, without.wrong);
+    hd_device_close(plain.device);
+    hd_device_close(bed.device);
+}
+
+/* Of every two warps, one executes the path with its lower half and the other one with the upper half, or
+ * both with the same. */
+#define DIVERGES(which)                                                                        \
+    ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"     \
+    ".reg .u32 %x, %t, %l;\n.reg .pred %q;\nmov.u32 %t, %tid.x;\nshr.u32 %x, %t, " which ";\n" \
+    "xor.b32 %x, %x, %t;\nand.b32 %x, %x, 16;\nsetp.eq.u32 %q, %x, 0;\n@%q bra L;\n"           \
+    "add.u32 %x, %x, 3;\nadd.u32 %x, %x, 3;\nadd.u32 %x, %x, 3;\nadd.u32 %x, %x, 3;\nL: ret;\n}\n"
+
+static u64 paired(const char *code, const char *mechanism, u64 *lanes)
+{
+    enum {
+        WARPS = 16
+    };
+    struct bed bed = open_bed_of(code, WITH("gpu.cores=1", "gpu.cluster=1", mechanism));
+    bed.threads = WARPS * 32;
+    struct hd_error error = {0};
+    struct hd_result result;
+    struct hd_arg arg = {&bed.memory, sizeof bed.memory};
+    assert_true(hd_launch(bed.kernel, (struct hd_dim){1, 1, 1}, (struct hd_dim){bed.threads, 1, 1},
+                          0, &arg, 1, &result, &error));
+    assert_int_equal(result.outcome, HD_DONE);
+    const u64 pairs = total(&bed, "rise.paired");
+    *lanes = total(&bed, "rise.checked_lanes");
+    assert_int_equal(total(&bed, "rise.guest_lanes"), *lanes);
+    assert_int_equal(total(&bed, "rise.found"), pairs + total(&bed, "rise.missed"));
+    assert_int_equal(total(&bed, "rise.lost"), 0);
+    hd_device_close(bed.device);
+    return pairs;
+}
+
+static void partners_fill_idle_lanes(void **state)
+{
+    u64 lanes;
+    const u64 pairs = paired(DIVERGES("1"), PARTIAL ",shuffle=false", &lanes);
+    assert_true(pairs >= 16); /* of at most 8 pairs of warps times 4 instructions */
+    assert_true(pairs <= 32);
+    assert_int_equal(lanes, 16 * pairs);
+    assert_int_equal(paired(DIVERGES("6"), PARTIAL ",shuffle=false", &lanes), 0);
+    assert_int_equal(paired(DIVERGES("1"), PARTIAL ",partial=false", &lanes), 0);
+    const u64 shuffled = paired(DIVERGES("6"), PARTIAL, &lanes);
+    assert_true(shuffled >= 16);
+    assert_true(lanes > 4 * shuffled);
+    assert_true(lanes < 12 * shuffled); /* of 16 idle lanes, a partner has about half */
+}
+
+/* ---- AVF ---- */
+
+/* Results that are compared leave no vulnerable lane: none of `chain` but `ret`, which decides for all lanes. */
+static void compared_lanes_are_safe(void **state)
+{
+    static const char *const sets[][2] = {{"rise:full=true"}, {PARTIAL ",inside=false"}, {PARTIAL}};
+    for (u32 i = 0; i < ARRAY_LEN(sets); i++) {
+        struct bed bed = open_bed(
+            WITH("gpu.cores=1", "gpu.cluster=1", "timing.live_state=false", "avf", sets[i][0]));
+        bed.threads = 16;
+        assert_true(run(&bed, 1, NULL, 0).right);
+        const u64 ace = total(&bed, "avf.sp_ace"), left = total(&bed, "avf.sp_unchecked");
+        assert_int_equal(ace, 16 * (BEFORE + CHAIN + 1));
+        assert_int_equal(left, i == 1 ? ace : 16);
+        hd_device_close(bed.device);
+    }
+}
+
 /* ---- kernels ---- */
 
 static const struct kernel_row {
@@ -296,10 +391,9 @@ static const struct kernel_row {
 
 static void results_are_the_same(void **state)
 {
-    static const char *const sets[][2] = {{"rise:full=true"},
-                                          {"rise:full=true,buffers=8"},
-                                          {"rise"},
-                                          {"rise:level=warp,threshold=0"}};
+    static const char *const sets[][2] = {{"rise:full=true"}, {"rise:full=true,buffers=8"},
+                                          {"rise"},           {"rise:level=warp,threshold=0"},
+                                          {PARTIAL},          {PARTIAL ",buffers=1"}};
     for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
         const struct kernel_row *row = &kernels[k];
         struct seen without = rig_run(row->file, row->name, row->machine, NULL, NULL, false);
@@ -307,7 +401,10 @@ static void results_are_the_same(void **state)
             struct seen with = rig_run(row->file, row->name, row->machine, sets[i], NULL, false);
             assert_int_equal(with.hash, without.hash);
             assert_int_equal(rig_total(&with, "rise.mismatches"), 0);
-            assert_int_equal(rig_total(&with, "rise.compared"), rig_total(&with, "rise.redundant"));
+            assert_int_equal(rig_total(&with, "rise.compared"),
+                             rig_total(&with, "rise.redundant") + rig_total(&with, "rise.paired") +
+                                 rig_total(&with, "rise.paired_inside") -
+                                 rig_total(&with, "rise.lost"));
             if (!i)
                 assert_int_equal(rig_total(&with, "rise.redundant") +
                                      rig_total(&with, "rise.refused"),
@@ -324,9 +421,11 @@ int main(int argc, char **argv)
         return 2;
     rig_folder(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(redundant_cycles),     cmocka_unit_test(flips_are_corrected),
-        cmocka_unit_test(two_wrong_executions), cmocka_unit_test(caught_where_there_is_a_copy),
-        cmocka_unit_test(counters_count_down),  cmocka_unit_test(results_are_the_same),
+        cmocka_unit_test(redundant_cycles),        cmocka_unit_test(flips_are_corrected),
+        cmocka_unit_test(two_wrong_executions),    cmocka_unit_test(caught_where_there_is_a_copy),
+        cmocka_unit_test(counters_count_down),     cmocka_unit_test(lanes_without_threads),
+        cmocka_unit_test(compared_lanes_are_safe), cmocka_unit_test(partners_fill_idle_lanes),
+        cmocka_unit_test(results_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

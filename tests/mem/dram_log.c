@@ -137,7 +137,7 @@ void log_open(struct log *log, const struct dram_params *params)
     assert_non_null(log->requests);
     assert_non_null(log->dram);
     struct dram_hooks hooks = {log, on_command, on_arrived, on_started, on_served};
-    dram_set_hooks(log->dram, &hooks);
+    dram_add_hooks(log->dram, &hooks);
 }
 
 void log_close(struct log *log)

@@ -174,7 +174,7 @@ static void payloads_count_in_flits(void **state)
         struct packet read = rig_read(512, 1), answer;
         struct dram_hooks hooks = {.user = &sizes[i], .started = started};
         open(&rig, 4);
-        memory_system_set_dram_hooks(rig.memory_system, 0, &hooks);
+        memory_system_add_dram_hooks(rig.memory_system, 0, &hooks);
         read.from = (struct requester){.inst = 3, .kind = REQUESTER_ACCESS};
         rig_alone(&rig, 0, &read, 0, &answer);
         const u32 bytes = PACKET_HEADER_BYTES + SECTOR_BYTES + (sizes[i] + 7) / 8;
@@ -188,7 +188,7 @@ static void payloads_count_in_flits(void **state)
         assert_false(answer.from_dram);
         u16 none = 0;
         hooks.user = &none;
-        memory_system_set_dram_hooks(rig.memory_system, 0, &hooks);
+        memory_system_add_dram_hooks(rig.memory_system, 0, &hooks);
         read.address = 2048;
         rig_alone(&rig, 0, &read, rig.now / rig.period, &answer);
         assert_false(answer.from_dram);

@@ -387,6 +387,11 @@ bool core_room(const struct core *core, u32 slot, u32 inst)
     return collect_room(core, core->groups > 1 ? slot % core->groups : 0, core->times[inst].pipe);
 }
 
+u64 core_able(const struct core *core, u32 scheduler)
+{
+    return core->issue.schedulers[scheduler].slots & able_slots(core) & ~core->issue.skipping;
+}
+
 u64 core_ready(const struct core *core, u32 scheduler)
 {
     return ready_slots(core, scheduler);

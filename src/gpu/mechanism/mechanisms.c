@@ -63,13 +63,10 @@ static bool names_it(const struct mechanism *a, const struct mechanism *b)
     return false;
 }
 
-/* A cache or a channel has one set of hooks: two mechanisms cannot share it. */
+/* A cache has one set of hooks: two mechanisms cannot share it. */
 static const char *shared_hooks(const struct mechanism *a, const struct mechanism *b)
 {
-    return a->cache && b->cache ? "the caches of a core"
-           : a->l2 && b->l2     ? "the L2"
-           : a->dram && b->dram ? "DRAM channels"
-                                : NULL;
+    return a->cache && b->cache ? "the caches of a core" : a->l2 && b->l2 ? "the L2" : NULL;
 }
 
 static bool combine(const struct mechanism_use *first, const struct mechanism_use *second,
@@ -308,7 +305,7 @@ static void set_hooks(const struct mechanism_use *use, struct memory_system *mem
     }
     struct dram_hooks hooks = {0};
     if (use->mechanism->dram && use->mechanism->dram(use->state, partition, &hooks))
-        memory_system_set_dram_hooks(memory_system, partition, &hooks);
+        memory_system_add_dram_hooks(memory_system, partition, &hooks);
 }
 
 void mechanisms_attach(struct memory_hooks *memory, const struct mechanism_set *set,
