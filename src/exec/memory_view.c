@@ -188,6 +188,7 @@ bool memory_view_next(const struct memory_view *view, struct memory_view_mark *a
 {
     if (at->bytes == view->used)
         return false;
+    assert(view->records);
     /* The last entry before the mark may have been extended after it. */
     const struct record *e = at->entries ? &view->records[at->entries - 1] : NULL;
     if (!e || e->at + e->bytes == at->bytes)
