@@ -147,6 +147,7 @@ static bool take_options(struct inject_command *inject, const struct command_lin
 {
     struct hd_inject_plan *plan = &inject->plan;
     u64 jobs = 0, only = 0;
+    struct error error = {0};
     plan->structures = option_value(line, "--structures");
     plan->model = option_value(line, "--model");
     plan->words = option_value(line, "--words");
@@ -183,6 +184,10 @@ static bool take_options(struct inject_command *inject, const struct command_lin
     }
     inject->out = option_value(line, "--out");
     inject->stats = option_value(line, "--stats");
+    if (inject->stats && !output_check(inject->stats, &error)) {
+        complain(inject->run.command, "--stats: %s: %s", error.place, error.message);
+        return false;
+    }
     if (inject->out || inject->stats || plan->only >= 0)
         return true;
     usage_error(inject->run.command,

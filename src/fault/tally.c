@@ -21,9 +21,13 @@ void hd_wilson(uint64_t count, uint64_t total, double quantile, double *low, dou
     *high = count < total ? fmin(middle + half, 1) : 1;
 }
 
-static bool fails(u8 effect)
+enum {
+    FAILURES = 1u << HD_EFFECT_SDC | 1u << HD_EFFECT_DUE | 1u << HD_EFFECT_HANG
+};
+
+static bool fails(u32 effect)
 {
-    return effect == HD_EFFECT_SDC || effect == HD_EFFECT_DUE || effect == HD_EFFECT_HANG;
+    return FAILURES >> effect & 1;
 }
 
 /* Faults of a structure by effect. */
@@ -53,7 +57,7 @@ u64 tally_failures(const struct hd_inject *inject, u64 *total)
     *total = 0;
     for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++) {
         *total += counts.of[e];
-        failures += fails((u8)e) ? counts.of[e] : 0;
+        failures += fails(e) ? counts.of[e] : 0;
     }
     return failures;
 }
@@ -86,10 +90,6 @@ static struct strata_share strata_share(const struct hd_inject *inject, u32 effe
     return (struct strata_share){share, fmax(middle - sqrt(square), 0),
                                  fmin(middle + sqrt(square), 1)};
 }
-
-enum {
-    FAILURES = 1u << HD_EFFECT_SDC | 1u << HD_EFFECT_DUE | 1u << HD_EFFECT_HANG
-};
 
 f64 tally_half_width(const struct hd_inject *inject)
 {
@@ -145,7 +145,7 @@ static void add_counts(const struct hd_inject *inject, json_t *to,
     for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++)
         total += counts->of[e];
     for (u32 e = HD_EFFECT_MASKED; e < HD_EFFECTS; e++) {
-        failures += fails((u8)e) ? counts->of[e] : 0;
+        failures += fails(e) ? counts->of[e] : 0;
         json_object_set_new(effects, hd_effect_name(e), share_json(counts->of[e], total, rates));
     }
     json_object_set_new(to, "faults", json_integer((json_int_t)total));

@@ -287,6 +287,41 @@ static void followed(void **state)
     close_bed(bed);
 }
 
+/* After the loop, half of the lanes get another value. */
+static const char parted[] = HEAD ".visible .entry k(.param .u64 out)\n"
+                                  "{\n"
+                                  "    .reg .b32 %t, %v, %i; .reg .b64 %a, %o; .reg .pred %p, %q;\n"
+                                  "    ld.param.u64 %a, [out];\n"
+                                  "    mov.u32 %t, %tid.x;\n"
+                                  "    setp.lt.u32 %q, %t, 16;\n"
+                                  "    mad.lo.u32 %v, %t, 3, 1;\n"
+                                  "    mul.wide.u32 %o, %t, 4;\n"
+                                  "    add.u64 %a, %a, %o;\n"
+                                  "    mov.u32 %i, 40;\n"
+                                  "LOOP: sub.u32 %i, %i, 1;\n"
+                                  "    setp.ne.u32 %p, %i, 0;\n"
+                                  "    @%p bra LOOP;\n"
+                                  "    @%q mov.u32 %v, 7;\n"
+                                  "    st.global.u32 [%a], %v;\n"
+                                  "    ret;\n"
+                                  "}\n";
+
+/* A write takes a wrong value away in the lanes that it writes only. */
+static void partial_writes(void **state)
+{
+    struct bed *bed = open_bed(parted, NULL);
+    struct hd_fault fault;
+    u32 wrong[2];
+    for (u32 i = 0; i < 2; i++) { /* a lane that is written, and one that is not */
+        strike_registers(bed, i ? 20 : 3, 9, 700);
+        wrong[i] = 0;
+        for (u64 f = 0; hd_inject_fault(bed->inject, f, &fault); f++)
+            wrong[i] += fault.effect == HD_EFFECT_SDC && fault.wrong == 1;
+    }
+    assert_int_equal(wrong[1], wrong[0] + 1);
+    close_bed(bed);
+}
+
 /* Registers that nothing reads any more are masked: the number of the thread, the offset. */
 static void dead_registers(void **state)
 {
@@ -425,6 +460,22 @@ static f64 number_after(const char *json, const char *first, const char *name)
     at = strstr(at, name);
     assert_non_null(at);
     return strtod(at + strlen(name), NULL);
+}
+
+/* Failures are sdc, due and hang: a flip of the value, of the address, of the counter. */
+static void failures(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    struct hd_fault fault;
+    strike_round(bed, 2, 20, NULL);
+    const u32 sdc = count(bed, HD_EFFECT_SDC, &fault), due = count(bed, HD_EFFECT_DUE, &fault);
+    const u32 hang = count(bed, HD_EFFECT_HANG, &fault);
+    assert_true(sdc && due && hang);
+    char *json = hd_inject_json(bed->inject);
+    assert_int_equal((u32)number_after(strstr(json, "\"total\""), "\"failures\"", "\"count\": "),
+                     sdc + due + hang);
+    hd_free(json);
+    close_bed(bed);
 }
 
 /* As many faults for each structure; the total is the mean of their shares by bits. */
@@ -622,7 +673,7 @@ static void evenly(void **state)
 {
     struct bed *bed = open_bed(simple, NULL);
     struct hd_fault fault;
-    u32 shared = 0, late = 0;
+    u32 shared = 0, late = 0, back = 0, registers = 0;
     inject(bed, (struct hd_inject_plan){.structures = "^collect[.]registers|^lsu[.]shared$",
                                         .faults = 300,
                                         .seed = 2,
@@ -633,8 +684,12 @@ static void evenly(void **state)
         cycles = fault.cycle > cycles ? fault.cycle : cycles;
     for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
         shared += fault.structure[0] == 'l';
+        registers += fault.structure[0] == 'c';
+        back += fault.structure[0] == 'c' && fault.entry >= 32768 / 2;
         late += fault.cycle > cycles / 2;
     }
+    assert_int_equal(shared + registers, 300);
+    assert_in_range(back, registers / 2 - 30, registers / 2 + 30);
     /* 48 KB of 176 KB, and half: within four standard deviations of 300 draws */
     assert_in_range(shared, 82 - 31, 82 + 31);
     assert_in_range(late, 150 - 35, 150 + 35);
@@ -907,6 +962,8 @@ int main(void)
         cmocka_unit_test(written),
         cmocka_unit_test(read_again),
         cmocka_unit_test(followed),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(partial_writes),
         cmocka_unit_test(stuck),
         cmocka_unit_test(strata),
         cmocka_unit_test(alone),
