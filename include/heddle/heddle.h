@@ -270,6 +270,9 @@ HD_API char *hd_module_marks(struct hd_module *module, const char *kernel,
  * short-lived values in a register that also holds long-lived ones. */
 HD_API char *hd_module_lifetimes(struct hd_module *module, const char *kernel, uint32_t limit,
                                  struct hd_error *error);
+/* The code with its idempotent regions: before each instruction, why one begins there. */
+HD_API char *hd_module_regions(struct hd_module *module, const char *kernel,
+                               struct hd_error *error);
 
 HD_API size_t hd_kernel_count(const struct hd_module *module);
 HD_API struct hd_kernel *hd_kernel_at(struct hd_module *module, size_t index);

@@ -5,6 +5,7 @@
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
+#include "analysis/regions.h"
 #include "ir/scalars.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -309,10 +310,29 @@ static void put_life(struct out *out, const struct code *code, const struct life
         put(out, "  %4u %s", life, kind);
 }
 
-/* `life_limit`: shows how long values live; 0: it does not. */
-static void put_function(struct out *out, const struct program *p, const struct function *f,
-                         const struct listing_options *options, u32 life_limit)
+/* "    regions: 7 cuts (entry 1, register 2, ...), 31 instructions in 8 regions as they stand" */
+static void put_region_counts(struct out *out, const struct function *f,
+                              const struct regions *regions)
 {
+    const u32 count = f->end - f->first, cuts = count - regions->counts[REGION_NONE];
+    put(out, "    regions: %u, of %.1f instructions on average; begun by", cuts,
+        (f64)count / MAX(cuts, 1));
+    for (u32 k = REGION_ENTRY; k < REGION_CUTS; k++)
+        put(out, "%s %s %u", k > REGION_ENTRY ? "," : "", region_cut_name((enum region_cut)k),
+            regions->counts[k]);
+    put(out, "\n");
+}
+
+/* What a listing shows beside its options; at most one of them. */
+struct extra {
+    u32 life_limit; /* how long values live; 0: it does not */
+    bool regions;
+};
+
+static void put_function(struct out *out, const struct program *p, const struct function *f,
+                         const struct listing_options *options, const struct extra *extra)
+{
+    const u32 life_limit = extra->life_limit;
     put_header(out, p, f);
     struct arena *arena = arena_create();
     const u8 *marks = options->marks ? redundancy_marks(arena, p, f) : NULL;
@@ -322,6 +342,9 @@ static void put_function(struct out *out, const struct program *p, const struct 
     const struct lifetimes *lifetimes = life_limit ? lifetimes_of(arena, p, f) : NULL;
     if (lifetimes)
         put_life_counts(out, p, &code, lifetimes, life_limit);
+    const struct regions *regions = extra->regions ? regions_of(arena, p, f) : NULL;
+    if (regions)
+        put_region_counts(out, f, regions);
     struct cfg *cfg = options->live ? cfg_build(arena, &code) : NULL;
     struct liveness *live = NULL;
     struct lane_liveness *lanes = NULL;
@@ -345,7 +368,10 @@ static void put_function(struct out *out, const struct program *p, const struct 
                 put_mark(out, (enum redundancy)marks[i], options);
             if (lifetimes)
                 put_life(out, &code, lifetimes, i - f->first, life_limit);
-            put(out, "%s%06x  ", marks || lifetimes ? " " : "    ", (u32)program_offset(p, i));
+            if (regions)
+                put(out, "  %-8s", region_cut_name((enum region_cut)regions->cut[i - f->first]));
+            put(out, "%s%06x  ", marks || lifetimes || regions ? " " : "    ",
+                (u32)program_offset(p, i));
             put_bytes(out, p, i);
             put(out, "%s", inst_text(p, i, text, sizeof text));
             put_target(out, p, &code, i);
@@ -382,7 +408,7 @@ static bool wanted(const struct program *p, u32 f, const char *kernel)
 }
 
 static char *list(const struct program *program, const struct listing_options *options,
-                  u32 life_limit)
+                  const struct extra *extra)
 {
     struct out out = {0};
     put(&out, "%s", "");
@@ -393,18 +419,24 @@ static char *list(const struct program *program, const struct listing_options *o
         if (function->first == function->end)
             put(&out, "function %s: declared only\n\n", function->name);
         else
-            put_function(&out, program, function, options, life_limit);
+            put_function(&out, program, function, options, extra);
     }
     return out.text;
 }
 
 char *program_listing(const struct program *program, const struct listing_options *options)
 {
-    return list(program, options, 0);
+    return list(program, options, &(struct extra){0});
 }
 
 char *lifetimes_listing(const struct program *program, const char *kernel, u32 limit)
 {
     const struct listing_options options = {.kernel = kernel, .source = true};
-    return list(program, &options, limit);
+    return list(program, &options, &(struct extra){.life_limit = limit});
+}
+
+char *regions_listing(const struct program *program, const char *kernel)
+{
+    const struct listing_options options = {.kernel = kernel, .source = true};
+    return list(program, &options, &(struct extra){.regions = true});
 }

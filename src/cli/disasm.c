@@ -24,6 +24,12 @@ static const struct option options[] = {
      0, 0},
     {"--limit", "INSTRUCTIONS",
      "With --lifetimes: the longest lifetime of short-lived values; without it, 10.", 0, 0},
+    {"--regions", NULL,
+     "Print, before each instruction and instead of the number of live registers, where idempotent "
+     "regions begin, and why: the function's entry; a register, or memory, that the region before "
+     "has read is overwritten; the instruction is a region alone, because it overwrites what it "
+     "reads itself or acts on other threads; or comes after such an instruction.",
+     0, 0},
     MACHINE_OPTIONS,
     {0},
 };
@@ -31,7 +37,7 @@ static const struct option options[] = {
 /* What to show. */
 struct listing_view {
     const char *kernel; /* NULL: all */
-    bool marks, shaped, lifetimes;
+    bool marks, shaped, lifetimes, regions;
     u32 limit;           /* with lifetimes; 0: as usual */
     struct hd_dim block; /* if shaped */
 };
@@ -41,6 +47,8 @@ static char *listing_of(struct hd_module *module, const struct listing_view *vie
 {
     if (view->lifetimes)
         return hd_module_lifetimes(module, view->kernel, view->limit, error);
+    if (view->regions)
+        return hd_module_regions(module, view->kernel, error);
     return view->marks
                ? hd_module_marks(module, view->kernel, view->shaped ? &view->block : NULL, error)
                : hd_module_listing(module, view->kernel, error);
@@ -107,6 +115,7 @@ static bool parse_view(const struct command *command, const struct command_line 
         .marks = option_value(line, "--marks"),
         .shaped = block,
         .lifetimes = option_value(line, "--lifetimes"),
+        .regions = option_value(line, "--regions"),
     };
     if (block && !view->marks)
         usage_error(command, "--block needs --marks: it says which marks hold");
@@ -114,6 +123,9 @@ static bool parse_view(const struct command *command, const struct command_line 
         usage_error(command, "--block: %s", error.message);
     else if (view->marks && view->lifetimes)
         usage_error(command, "--marks and --lifetimes cannot be printed at once");
+    else if (view->regions && (view->marks || view->lifetimes))
+        usage_error(command, "--regions and %s cannot be printed at once",
+                    view->marks ? "--marks" : "--lifetimes");
     else if (limit && !view->lifetimes)
         usage_error(command, "--limit needs --lifetimes: it says which values are short-lived");
     else if (limit && !parse_limit(limit, &view->limit))
@@ -145,6 +157,7 @@ static const struct example examples[] = {
     {"heddle disasm kernel.ptx --marks --block 16,16",
      "What warps of a block of 16 x 16 threads execute with the same values:"},
     {"heddle disasm kernel.ptx --lifetimes", "How many instructions each result lives, at most:"},
+    {"heddle disasm kernel.ptx --regions", "Where code can run again from:"},
     {"heddle disasm kernel.so", "The kernels of a code object, with their descriptors:"},
     {0},
 };

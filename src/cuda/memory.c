@@ -17,8 +17,10 @@ enum {
 };
 
 /* Where shared memory is put, so that kernels reach it with generic addresses, which have windows for
- * shared and local memory from 0x7e0000000000 on (ir/special.h). */
-#define SHARED_BASE 0x600000000000ull
+ * shared and local memory from 0x7e0000000000 on (ir/special.h); and above the 4 TB from 0x600000000000
+ * on that AddressSanitizer takes. */
+#define SHARED_BASE 0x680000000000ull
+#define SHARED_END 0x700000000000ull
 #define SHARED_STEP 0x1000000ull /* between attempts */
 
 /* The index of the first entry whose range ends above the address. */
@@ -182,19 +184,32 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 
 /* ---- memory that host and device share ---- */
 
-/* Zeroed memory where kernels reach it, with what the device reads behind it; NULL: none. */
-static u8 *map_shared(u64 bytes)
+/* Zeroed memory where kernels reach it, in the first free place from *from on, which moves behind it;
+ * NULL: none. */
+static u8 *map_shared(u64 *from, u64 bytes)
 {
-    for (u64 at = SHARED_BASE; at + bytes < SHARED_BASE * 5 / 4;
-         at += align_up(bytes, SHARED_STEP)) {
-        void *host = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+    const u64 span = align_up(bytes, SHARED_STEP);
+    for (*from = MAX(*from, SHARED_BASE); *from + span < SHARED_END; *from += span) {
+        void *host = mmap((void *)*from, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        if (host == (void *)at)
+        if (host == (void *)*from) {
+            *from += span;
             return host;
+        }
         if (host != MAP_FAILED)
             munmap(host, bytes);
     }
     return NULL;
+}
+
+/* The same; what has been freed is used again when the end has been reached. */
+static u8 *map_again(struct cuda_device *device, u64 bytes)
+{
+    u8 *host = map_shared(&device->shared_next, bytes);
+    if (host)
+        return host;
+    device->shared_next = SHARED_BASE;
+    return map_shared(&device->shared_next, bytes);
 }
 
 static cudaError_t allocate_shared(struct cuda_device *device, void **pointer, size_t bytes,
@@ -207,7 +222,7 @@ static cudaError_t allocate_shared(struct cuda_device *device, void **pointer, s
     if (bytes > SIZE_MAX / 2)
         return cudaErrorMemoryAllocation;
     const u64 mapped = align_up(bytes + HD_HOST_PADDING, page);
-    u8 *host = map_shared(mapped);
+    u8 *host = map_again(device, mapped);
     if (!host)
         return cudaErrorMemoryAllocation;
     if (!hd_alloc_host(device->device, host, bytes, (u64)host,

@@ -74,7 +74,8 @@ struct cuda_device {
     u64 kernels_ps;   /* time at which the last kernel ends: they run one after the other */
     u64 copies_ps[2]; /* and the last copy to the device, and from it */
     VEC(struct allocation_entry) allocations;
-    unsigned flags; /* cudaSetDeviceFlags */
+    u64 shared_next; /* where memory that the host shares is tried next; 0: at the base */
+    unsigned flags;  /* cudaSetDeviceFlags */
     size_t limits[8];
     enum cudaFuncCache cache_config;
 };

@@ -50,6 +50,10 @@ static void add_inst(const struct region_search *s, const struct inst *inst,
     if (inst->op != OP_call)
         return;
     const struct function *callee = program_function_at(program, (u32)inst->imm);
+    if (!callee) {
+        contents->order = true;
+        return;
+    }
     const struct contents *inside = &s->functions[callee - program->functions];
     contents->order |= inside->order;
     contents->polls |= inside->polls;
@@ -150,7 +154,7 @@ struct compaction_branch *compaction_regions(const struct compaction_params *par
     struct arena *arena = arena_create();
     s.functions = arena_array(arena, struct contents, program->function_count);
     find_contents(&s);
-    struct compaction_branch *found = checked(calloc(program->inst_count, sizeof *found));
+    struct compaction_branch *found = checked(calloc(MAX(program->inst_count, 1u), sizeof *found));
     for (u32 f = 0; f < program->function_count; f++) {
         s.function = &program->functions[f];
         const struct code code = code_of(program, s.function);

@@ -6,8 +6,11 @@
  * that is dead before an instruction gets random bits there, in all lanes. Stores must agree.
  *
  * Lifetimes against runs of the same code: no lane may read a value later than its definition says.
+ *
+ * Regions: code that runs again from the start of its region, at random moments, ends as without.
  */
 #include "analysis/lifetimes.h"
+#include "analysis/regions.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -453,9 +456,62 @@ static void regions(void **state)
     arena_destroy(arena);
 }
 
+/* Runs; at random moments what has run since the last cut runs again. Returns how often. */
+static u32 run_again(struct machine *m, const struct regions *r, u64 *seed)
+{
+    u32 again = 0, at = 0, step = 0, start = 0, started = 0, stores = 0, last = 0, tries = 0;
+    while (step < STEPS && at < m->sample->code.count) {
+        if (step > started && !r->alone[last] && tries < 3 && !pick(seed, r->cut[at] ? 4 : 8)) {
+            tries++;
+            at = start;
+            step = started;
+            m->stores = stores; /* the same stores again */
+            again++;
+        }
+        if (r->cut[at]) {
+            start = at;
+            tries = step > started ? 0 : tries;
+            started = step;
+            stores = m->stores;
+        }
+        last = at;
+        at = run_one(m, at);
+        step++;
+    }
+    return again;
+}
+
+static void regions_run_again(void **state)
+{
+    (void)state;
+    struct sample *s = malloc(sizeof *s);
+    struct machine *m = malloc(2 * sizeof *m);
+    u32 again = 0, moved = 0, cuts = 0, insts = 0;
+    for (u64 seed = 1; seed <= 20000; seed++) {
+        make_sample(s, seed);
+        struct arena *arena = arena_create();
+        const struct regions *r =
+            regions_compute(arena, &s->code, cfg_build(arena, &s->code), false);
+        set_random(m, s);
+        m[1] = m[0];
+        run(&m[0], NULL, NULL);
+        again += run_again(&m[1], r, &s->seed);
+        if (memcmp(&m[0], &m[1], sizeof *m))
+            fail_msg("seed %u ends differently when regions run again", (u32)seed);
+        moved += r->counts[REGION_REGISTER];
+        cuts += s->code.count - r->counts[REGION_NONE];
+        insts += s->code.count;
+        arena_destroy(arena);
+    }
+    assert_true(again > 20000 && moved > 10000 && 2 * insts > 3 * cuts);
+    free(m);
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_run_again),
         cmocka_unit_test(dead_is_dead),
         cmocka_unit_test(regions),
         cmocka_unit_test(no_value_lives_longer),

@@ -123,6 +123,8 @@ static void wrong_modules(void **state)
     failed(hd_module_marks(module, "x", NULL, &e), &e, HD_ERROR_NOT_FOUND, "no kernel 'x'");
     failed(hd_module_lifetimes(NULL, NULL, 0, &e), &e, HD_ERROR_USAGE, "NULL");
     failed(hd_module_lifetimes(module, "x", 0, &e), &e, HD_ERROR_NOT_FOUND, "no kernel 'x'");
+    failed(hd_module_regions(NULL, NULL, &e), &e, HD_ERROR_USAGE, "NULL");
+    failed(hd_module_regions(module, "x", &e), &e, HD_ERROR_NOT_FOUND, "no kernel 'x'");
     assert_null(hd_kernel_at(module, 1));
     hd_module_unload(module);
     failed(hd_write(device, address, "abcd", 4, &e), &e, HD_ERROR_USAGE, "freed");

@@ -1,6 +1,7 @@
 /* Modules of the public API: loading and unloading, their variables, kernels and listings. */
 #include "gpu/module/module.h"
 #include "analysis/lifetimes.h"
+#include "analysis/regions.h"
 #include "gpu/api/api.h"
 
 #include <inttypes.h>
@@ -259,6 +260,17 @@ char *hd_module_lifetimes(struct hd_module *module, const char *kernel, uint32_t
     if (kernel && !hd_kernel_find(module, kernel, error))
         return NULL;
     return lifetimes_listing(module->program, kernel, limit ? limit : LIFE_LIMIT);
+}
+
+char *hd_module_regions(struct hd_module *module, const char *kernel, struct hd_error *error)
+{
+    if (!module) {
+        api_null(error, "hd_module_regions");
+        return NULL;
+    }
+    if (kernel && !hd_kernel_find(module, kernel, error))
+        return NULL;
+    return regions_listing(module->program, kernel);
 }
 
 void hd_kernel_info(const struct hd_kernel *kernel, struct hd_kernel_info *info)

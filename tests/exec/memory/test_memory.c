@@ -169,6 +169,38 @@ static void mapped(void **state)
     memory_destroy(memory);
 }
 
+/* Storage of the host's: both see one memory, which takes no capacity and stays when it is released. */
+static void shared(void **state)
+{
+    struct error error;
+    struct memory *memory = memory_create(1 << 16, 64);
+    static u8 host[4096 + 512];
+    u32 word = 0;
+    const u64 chosen = memory_share(memory, 0, host, 4096, "ours", &error);
+    assert_true(chosen);
+    assert_true(memory_allocate(memory, 1 << 16, ALLOC_BUFFER, NULL, &error)); /* all there is */
+    assert_true(memory_write(memory, chosen + 8, &(u32){0x12345678}, 4, &error));
+    assert_int_equal(host[8], 0x78);
+    host[8] = 0x79;
+    assert_true(memory_read(memory, chosen + 8, &word, 4, &error));
+    assert_int_equal(word, 0x12345679);
+    assert_null(memory_find(memory, chosen, 4097));
+    assert_int_equal(memory_share(memory, chosen + 4000, host, 200, NULL, &error), 0);
+    assert_non_null(strstr(error.message, "in use"));
+    assert_int_equal(memory_share(memory, 0, host, 0, NULL, &error), 0);
+    const u64 own = 0x600000001000;
+    assert_int_equal(memory_share(memory, own, host, 256, NULL, &error),
+                     own); /* again, elsewhere */
+    assert_true(memory_write(memory, own, &(u32){7}, 4, &error));
+    assert_true(memory_read(memory, chosen, &word, 4, &error));
+    assert_int_equal(word, 7);
+    assert_true(memory_free(memory, chosen, &error));
+    assert_false(memory_read(memory, chosen, &word, 4, &error));
+    assert_int_equal(host[8], 0x79);
+    memory_destroy(memory);
+    assert_int_equal(host[0], 7);
+}
+
 /* A space of 32 bits: below the windows of generic addresses, and used again when it is full. */
 static void narrow(void **state)
 {
@@ -212,6 +244,7 @@ int main(void)
         cmocka_unit_test(contents),
         cmocka_unit_test(mapped),
         cmocka_unit_test(narrow),
+        cmocka_unit_test(shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
