@@ -119,6 +119,24 @@ static void share_text(const json_t *share, char *text, size_t size)
         snprintf(text, size, "%d", count);
 }
 
+/* A share as a line within its interval; the whole width is 100 %. Without rates, nothing. */
+static void print_bar(FILE *to, const json_t *share)
+{
+    enum {
+        WIDTH = 160 /* pixels */
+    };
+    const f64 low = WIDTH * number(share, "low"), high = WIDTH * number(share, "high");
+    fputs("<td class=\"text\">", to);
+    if (json_object_get(share, "share"))
+        fprintf(to,
+                "<svg width=\"%d\" height=\"12\"><rect width=\"%d\" height=\"12\" "
+                "fill=\"currentColor\" opacity=\"0.1\"/><rect x=\"%.1f\" width=\"%.1f\" "
+                "height=\"12\" fill=\"currentColor\" opacity=\"0.3\"/><rect x=\"%.1f\" width=\"2\" "
+                "height=\"12\" fill=\"currentColor\"/></svg>",
+                WIDTH, WIDTH, low, high - low, WIDTH * number(share, "share") - 1);
+    fputs("</td></tr>\n", to);
+}
+
 static void print_row(FILE *to, const char *name, const json_t *row)
 {
     char text[96];
@@ -128,7 +146,8 @@ static void print_row(FILE *to, const char *name, const json_t *row)
     snprintf(text, sizeof text, "%.0f", number(row, "counted_bits"));
     page_element(to, "<td>", text, "</td>");
     if (!json_object_get(row, "outcomes")) {
-        fputs("<td>0</td><td></td><td></td><td></td><td></td><td></td><td></td><td></td></tr>\n",
+        fputs("<td>0</td><td></td><td></td><td></td><td></td><td></td><td></td><td></td><td></td></"
+              "tr>\n",
               to);
         return;
     }
@@ -140,7 +159,8 @@ static void print_row(FILE *to, const char *name, const json_t *row)
         page_element(to, "<td>", text, "</td>");
     }
     share_text(json_object_get(row, "failures"), text, sizeof text);
-    page_element(to, "<td>", text, "</td></tr>\n");
+    page_element(to, "<td>", text, "</td>");
+    print_bar(to, json_object_get(row, "failures"));
 }
 
 static void print_page(FILE *to, const struct inject_command *inject, const json_t *summary)
@@ -167,7 +187,8 @@ static void print_page(FILE *to, const struct inject_command *inject, const json
           to);
     for (u32 e = 0; e < ARRAY_LEN(effects); e++)
         page_element(to, "<th>", effects[e], "</th>");
-    fputs("<th>failures</th></tr></thead>\n<tbody>\n", to);
+    fputs("<th>failures</th><th class=\"text\">failures, 0 to 100 %</th></tr></thead>\n<tbody>\n",
+          to);
     json_array_foreach(rows, i, row)
         print_row(to, json_string_value(json_object_get(row, "structure")), row);
     fputs("</tbody>\n<tfoot>\n", to);

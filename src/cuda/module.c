@@ -138,6 +138,16 @@ static bool read_containers(struct cuda_module *module, const void *data, struct
     return fatbin_read(&module->fatbin, module->arena, data, bytes, error);
 }
 
+/* Relocatable code. Several files would have to be linked. */
+static bool read_linked(struct cuda_module *module, const void *const *parts, struct error *error)
+{
+    if (parts && parts[0] && parts[1])
+        return error_set(error, ERROR_UNSUPPORTED, "fat binary",
+                         "it has relocatable device code of several files, which is not supported: "
+                         "compile without -rdc=true, or all kernels as one file");
+    return read_containers(module, parts ? parts[0] : NULL, error);
+}
+
 static cudaError_t read_module(struct cuda_module *module)
 {
     struct error error = {0};
@@ -148,11 +158,9 @@ static cudaError_t read_module(struct cuda_module *module)
     bool ok = wrapper && wrapper->magic == WRAPPER_MAGIC;
     if (!ok)
         error_set(&error, ERROR_INPUT, "fat binary", "its wrapper has an unknown magic number");
-    ok = ok &&
-         (wrapper->version == WRAPPER_LINKED || read_containers(module, wrapper->data, &error));
-    for (u32 i = 0;
-         ok && wrapper->version == WRAPPER_LINKED && wrapper->linked && wrapper->linked[i]; i++)
-        ok = read_containers(module, wrapper->linked[i], &error);
+    if (ok)
+        ok = wrapper->version == WRAPPER_LINKED ? read_linked(module, wrapper->linked, &error)
+                                                : read_containers(module, wrapper->data, &error);
     if (!ok) {
         explain(error.place, "%s", error.message);
         module->wrong = cudaErrorInvalidKernelImage;

@@ -14,8 +14,8 @@
  *  R2  A guest fault makes the device's error sticky: calls return it until cudaDeviceReset.
  *  R3  The runtime prints only the output of kernels (standard output), and explanations of faults,
  *      of refused calls and of wrong environment variables (standard error).
- *  R4  The only mutable file-scope state is the process's (runtime.c) and the thread's (thread.c), as
- *      the interface requires.
+ *  R4  The only mutable file-scope state is the process's (runtime.c, module.c) and the thread's
+ *      (thread.c, launch.c), as the interface requires.
  */
 #ifndef CUDA_RUNTIME_H
 #define CUDA_RUNTIME_H
@@ -158,7 +158,6 @@ void streams_free(struct cuda_device *device);
 
 /* ---- modules: module.c ---- */
 
-struct cuda_function;
 /* A kernel on the device, for the address of its stub in the program or the handle of
  * __cudaGetKernel. */
 cudaError_t function_kernel(struct cuda_device *device, const void *stub,

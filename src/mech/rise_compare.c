@@ -28,7 +28,9 @@ static lane_set differing(const struct dyninst *a, const struct dyninst *b, u32 
     lane_set found = 0;
     if (!a->dst[k])
         return 0;
-    for (u32 row = 0; row < a->dst_rows[k] * lanes; row += lanes)
+    const u32 words = a->dst_rows[k] * lanes;
+    const bool same = !memcmp(a->dst[k], b->dst[k], words * sizeof *a->dst[k]); /* nearly always */
+    for (u32 row = 0; !same && row < words; row += lanes)
         for (u32 i = 0; i < lanes; i++)
             found |= (lane_set)(a->dst[k][row + i] != b->dst[k][row + i]) << i;
     found &= a->writes | b->writes;

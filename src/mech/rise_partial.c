@@ -30,6 +30,8 @@ static lane_set places_of(const struct rise *r, u32 slot, lane_set lanes)
 /* Threads of `guest` whose lanes the host's warp leaves idle. */
 static lane_set fitting(const struct rise *r, u32 host, lane_set active, u32 guest)
 {
+    if (active == core_all_lanes(r->core))
+        return 0;
     const lane_set taken = places_of(r, host, active);
     lane_set lanes = core_slot(r->core, guest)->warp->active;
     for (lane_set set = lanes; set; set &= set - 1)

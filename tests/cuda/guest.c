@@ -2,7 +2,7 @@
  * A CUDA program without a compiler for CUDA: it registers its kernels itself, as compilers' code does
  * before main, from PTX packed in the way that a word asks for.
  *
- *   guest KERNELS.ptx [plain|lz4|zstd|several|linked|code|damaged] [wild]
+ *   guest KERNELS.ptx [plain|lz4|zstd|several|linked|linked2|code|damaged] [wild]
  */
 #include "cuda_runtime_api.h"
 #include "fat.h"
@@ -36,7 +36,7 @@ static struct {
 static void make(const char *path, const char *how)
 {
     static struct fat fat;
-    static const void *list[2];
+    static const void *list[3];
     const char *text = fat_file(path);
     fat_begin(&fat);
     if (!strcmp(how, "several")) {
@@ -56,8 +56,9 @@ static void make(const char *path, const char *how)
         fat.data[24] ^= 0x40; /* the size of the payload */
     free((char *)text);
     wrapper.data = fat.data;
-    if (!strcmp(how, "linked")) {
+    if (!strncmp(how, "linked", strlen("linked"))) {
         list[0] = fat.data;
+        list[1] = !strcmp(how, "linked2") ? fat.data : NULL;
         wrapper.version = 2;
         wrapper.linked = list;
     }
