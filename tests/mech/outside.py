@@ -327,7 +327,11 @@ def built_in(room):
             continue  # an observer with a room of its own
         room.write(f"{name}_plugin.c", f"#include \"core/mechanism.h\"\nextern const struct mechanism "
                                        f"{name}_mechanism;\nMECHANISM_PLUGIN({name})\n")
-        room.must(f"{COMPILE} -O0 -w {name}_plugin.c mech/{name}*.c -o {name}.so")
+        own = (room.folder / "mech" / f"{name}.c").read_text()
+        parts = {name, *re.findall(r'^#include "mech/(\w+)\.h"', own, re.M)}  # some share parts
+        sources = " ".join(f"mech/{part}*.c" for part in sorted(parts)
+                           if list((room.folder / "mech").glob(f"{part}*.c")))
+        room.must(f"{COMPILE} -O0 -w {name}_plugin.c {sources} -o {name}.so")
 
 
 def main():
