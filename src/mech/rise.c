@@ -112,6 +112,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
         rise_partial_issue(r, inflight);
         return 0;
     }
+    rise_partial_pass(r, s);
     if (!make_copy(r, inflight)) {
         r->stats->refused++;
         return 0;
