@@ -187,7 +187,7 @@ static void reply(void *state, struct core *core, const struct packet *packet)
     r->stats->set_cycles += cycles;
     *left = cycles;
     if (r->params->level == RISE_BLOCK)
-        *left *= count_lanes(core_block(core, place)->slots);
+        *left *= core_block(core, place)->block->warp_count;
 }
 
 /* ---- blocks ---- */
