@@ -538,7 +538,7 @@ static const struct option options[] = {
     {"--force", NULL, "Run all points, whatever results there are.", SWEEP_RUN, 0},
     {"--failed", "exit|fault|deadlock|limit|memory|time-out|crash|start|node",
      "With retry: only points that failed for this reason.", SWEEP_RETRY, COMPLETE_CHOICE},
-    {"--format", "csv|json|sqlite", "With export: the format; CSV by default.", SWEEP_EXPORT,
+    {"--format", "csv|json|html|sqlite", "With export: the format; CSV by default.", SWEEP_EXPORT,
      COMPLETE_CHOICE},
     {"--file", "FILE", "With export: the file to write; standard output by default.", SWEEP_EXPORT,
      COMPLETE_FILE},

@@ -173,11 +173,17 @@ int sweep_export(struct campaign *campaign)
     const char *path = export_path(campaign);
     struct error error = {0};
     format = format ? format : "csv";
-    bool csv = !strcmp(format, "csv"), json = !strcmp(format, "json");
-    bool sqlite = !strcmp(format, "sqlite");
-    if (!csv && !json && !sqlite)
-        return usage_error(campaign->command, "--format: '%s': expected csv, json or sqlite",
+    static const struct {
+        const char *name;
+        void (*print)(FILE *, const struct sheet *);
+    } kinds[] = {{"csv", sheet_csv}, {"json", sheet_json}, {"html", sheet_html}, {"sqlite", NULL}};
+    u32 kind = 0;
+    while (kind < ARRAY_LEN(kinds) && strcmp(format, kinds[kind].name) != 0)
+        kind++;
+    if (kind == ARRAY_LEN(kinds))
+        return usage_error(campaign->command, "--format: '%s': expected csv, json, html or sqlite",
                            text_printable(campaign->arena, format));
+    const bool sqlite = !kinds[kind].print;
     if (sqlite && (!path || !strcmp(path, "-")))
         return usage_error(campaign->command, "--format sqlite: expected --file FILE");
     if (path && output_same(path, campaign->database))
@@ -191,7 +197,7 @@ int sweep_export(struct campaign *campaign)
     else if (sqlite)
         ok = write_sqlite(campaign, sheet, path);
     else
-        ok = write_one(campaign, sheet, path ? path : "-", csv ? sheet_csv : sheet_json);
+        ok = write_one(campaign, sheet, path ? path : "-", kinds[kind].print);
     sheet_destroy(sheet);
     return ok ? EXIT_DONE : EXIT_USAGE;
 }
