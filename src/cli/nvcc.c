@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -481,6 +482,26 @@ static bool build(struct nvcc *nvcc)
     return ok;
 }
 
+/* Whether inputs can be read, and the output is none of them: the compiler, or the linker, would
+ * replace a source by its result. */
+static bool check_files(const struct nvcc *nvcc)
+{
+    struct stat output, input;
+    const bool exists = nvcc->output && stat(nvcc->output, &output) == 0;
+    for (u32 i = 0; i < nvcc->inputs.list.count; i++) {
+        const char *name = nvcc->inputs.list.data[i];
+        if (access(name, R_OK) != 0 || stat(name, &input) != 0) {
+            complain(nvcc->command, "%s: cannot open: %s", name, strerror(errno));
+            return false;
+        }
+        if (exists && input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+            usage_error(nvcc->command, "-o: '%s' is one of the files to read", nvcc->output);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int run_nvcc(const struct command *command, const struct command_line *line)
 {
     struct nvcc nvcc = {.command = command, .arena = arena_create()};
@@ -491,9 +512,9 @@ static int run_nvcc(const struct command *command, const struct command_line *li
     int code = EXIT_USAGE;
     if (ok && !nvcc.inputs.list.count)
         usage_error(command, "expected files to compile");
-    else if (ok && nvcc.compile_only && nvcc.output && nvcc.inputs.list.count > 1)
-        usage_error(command, "-o with -c takes one file");
-    else if (ok && find_parts(&nvcc))
+    else if (ok && (nvcc.compile_only || nvcc.ptx) && nvcc.output && nvcc.inputs.list.count > 1)
+        usage_error(command, "-o with %s takes one file", nvcc.ptx ? "-ptx" : "-c");
+    else if (ok && check_files(&nvcc) && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
     struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,
                                      &nvcc.link};
@@ -535,7 +556,8 @@ const struct command nvcc_command = {
         "Compiles CUDA C++ with clang and Heddle's own headers. It takes the usual words of nvcc; "
         "those that tune machine code have no effect, since programs contain PTX only. "
         "Libraries such as cuBLAS and Thrust, textures, relocatable device code and the driver "
-        "API are not supported.",
+        "API are not supported. The exit code is 1 if the compiler or the linker reports an "
+        "error.",
     .options = nvcc_options,
     .examples = nvcc_examples,
     .own_words = true,

@@ -368,6 +368,9 @@ u32 core_start_block(struct core *core, struct thread_block *block, bool copy)
         *cohort |= bit(s);
         start_slot(core, s, place, &block->warps[w]);
     }
+    for (u32 b = 0; b < CORE_BLOCKS; b++) /* K9 */
+        if (b != place)
+            core->blocks[b].slots &= ~r->slots;
     if (core_hooked(core, SEAM_ALLOCATE))
         hooks_allocate(core, r->slots);
     if (core_hooked(core, SEAM_BLOCK))

@@ -13,6 +13,7 @@
  *      scheduler last checked them: everything that changes a warp, or a set of them, wakes it.
  *  K7  A core accesses nothing outside itself but its ports, its blocks and the memory view.
  *  K8  The warp of a clear slot is neither waiting, ended nor redirected.
+ *  K9  A slot belongs to one block: one whose warp has left belongs to it until another takes it.
  */
 #ifndef CORE_STAGES_H
 #define CORE_STAGES_H
@@ -137,7 +138,7 @@ struct waits {
 
 struct resident {
     struct thread_block *block; /* NULL: free */
-    u64 slots;                  /* slots of its warps */
+    u64 slots;                  /* slots of its warps, but those that others have taken since */
     u32 left;                   /* warps that have not ended */
     u64 started;
     bool copy; /* a copy of a block that is counted elsewhere (the dispatch seam) */

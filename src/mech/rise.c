@@ -112,6 +112,7 @@ static u32 operand(void *state, struct core *core, struct inflight *inflight)
         rise_partial_issue(r, inflight);
         return 0;
     }
+    rise_partial_pass(r, s);
     if (!make_copy(r, inflight)) {
         r->stats->refused++;
         return 0;
@@ -186,7 +187,7 @@ static void reply(void *state, struct core *core, const struct packet *packet)
     r->stats->set_cycles += cycles;
     *left = cycles;
     if (r->params->level == RISE_BLOCK)
-        *left *= count_lanes(core_block(core, place)->slots);
+        *left *= core_block(core, place)->block->warp_count;
 }
 
 /* ---- blocks ---- */

@@ -58,6 +58,7 @@ struct rise_guest {
     struct dyninst dyn;
     u8 state;       /* enum rise_guest_state */
     bool inside;    /* its host is the instruction itself */
+    bool joined;    /* the instruction has issued, and compares its own results with these */
     u16 words;      /* of the buffer */
     lane_set lanes; /* that are computed */
 };
@@ -125,6 +126,8 @@ void rise_partial_launch(struct rise *r, bool begins);
 void rise_partial_start(struct rise *r, u32 slot);
 /* An instruction issues: it may be host, or have a guest. */
 void rise_partial_issue(struct rise *r, struct inflight *inflight);
+/* The next instruction of a slot issues without a guest. */
+void rise_partial_pass(struct rise *r, u32 slot);
 /* A host is at write-back. */
 void rise_partial_due(struct rise *r, u32 index);
 /* An instruction has retired; its warp may issue the next one. */

@@ -10,7 +10,8 @@
  * changes these in between.
  *
  * Invariants
- *  P1  A slot has one guest at most. Its state is GUEST_NONE unless its instruction is next or in flight.
+ *  P1  A slot has one guest at most. Its state is GUEST_NONE unless its instruction is next or in flight; while it
+ *      is in flight, later instructions of the slot have none.
  *  P2  Words of the buffer belong to guests that wait.
  */
 #include "mech/rise.h"
@@ -129,6 +130,14 @@ static void dismiss(struct rise *r, struct rise_guest *guest)
     if (guest->state == GUEST_WAITS)
         r->buffered -= guest->words;
     guest->state = guest->state == GUEST_COMPUTES ? GUEST_STRAY : GUEST_NONE;
+    guest->joined = false;
+}
+
+void rise_partial_pass(struct rise *r, u32 slot)
+{
+    r->next &= ~bit(slot);
+    if (r->guests[slot].state != GUEST_STRAY && !r->guests[slot].joined)
+        dismiss(r, &r->guests[slot]);
 }
 
 void rise_partial_start(struct rise *r, u32 slot)
@@ -147,6 +156,7 @@ static void join(struct rise *r, struct inflight *inflight)
         dismiss(r, guest);
         return;
     }
+    guest->joined = true;
     guest->lanes &= inflight->dyn.lanes;
     inflight->checked = guest->lanes;
     r->stats->paired += !guest->inside;
@@ -160,15 +170,16 @@ static void join(struct rise *r, struct inflight *inflight)
 void rise_partial_issue(struct rise *r, struct inflight *inflight)
 {
     const u32 s = inflight->slot;
+    struct rise_guest *guest = &r->guests[s];
     r->next &= ~bit(s);
-    if (r->guests[s].state == GUEST_LOST)
-        r->guests[s].state = GUEST_NONE;
-    if (r->guests[s].state == GUEST_NONE && !take_inside(r, inflight)) {
+    if (guest->state == GUEST_LOST && !guest->joined)
+        guest->state = GUEST_NONE;
+    if (guest->joined || (guest->state == GUEST_NONE && !take_inside(r, inflight))) {
         if (r->paired >> s & 1)
             take_partner(r, inflight);
         return;
     }
-    if (r->guests[s].state == GUEST_COMPUTES || r->guests[s].state == GUEST_WAITS)
+    if (guest->state == GUEST_COMPUTES || guest->state == GUEST_WAITS)
         join(r, inflight);
 }
 

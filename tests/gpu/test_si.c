@@ -28,17 +28,23 @@ static char *read_file(const char *name, size_t *length)
     return data;
 }
 
-static struct hd_device *open_device(const char *machine, const char *setting)
+static struct hd_device *open_device_of(const char *machine, const char *setting, bool in_time)
 {
     struct hd_error error;
     struct hd_config *config = hd_config_create();
     assert_true(!machine || hd_config_load(config, machine, &error));
-    assert_true(hd_config_set(config, "timing.functional=true", &error));
+    assert_true(hd_config_set(
+        config, in_time ? "timing.functional=false" : "timing.functional=true", &error));
     assert_true(!setting || hd_config_set(config, setting, &error));
     struct hd_device *device = hd_device_open(config, &error);
     assert_non_null(device);
     hd_config_destroy(config);
     return device;
+}
+
+static struct hd_device *open_device(const char *machine, const char *setting)
+{
+    return open_device_of(machine, setting, false);
 }
 
 static struct hd_module *load(struct hd_device *device, const char *name, struct hd_error *error)
@@ -151,7 +157,8 @@ static uint64_t room(struct hd_device *device)
     return low;
 }
 
-static void local_memory(void **state)
+/* Blocks whose threads need local memory, with as much memory as they take, and with less. */
+static void local_memory_of(bool in_time)
 {
     enum {
         BLOCKS = 40,
@@ -159,7 +166,7 @@ static void local_memory(void **state)
         BYTES = THREADS * SORTED * 4
     };
     struct hd_error error;
-    struct hd_device *device = open_device("generic64", "gpu.memory_bytes=1M");
+    struct hd_device *device = open_device_of("generic64", "gpu.memory_bytes=1M", in_time);
     struct hd_module *module = load(device, "kernels/opencl/scratch.clang14.so", &error);
     struct hd_kernel *kernel = hd_kernel_find(module, "heap_sort", &error);
     hd_address in = hd_alloc(device, BYTES, &error), out = hd_alloc(device, BYTES, &error);
@@ -186,6 +193,12 @@ static void local_memory(void **state)
     }
     free(words);
     hd_device_close(device);
+}
+
+static void local_memory(void **state)
+{
+    local_memory_of(false);
+    local_memory_of(true);
 }
 
 /* ---- raw programs ---- */

@@ -262,7 +262,8 @@ def built_in(parent):
     names = [row["experiment"] for row in json.loads(run(folder, "--list", "--json").stdout)]
     lines = run(folder, "all", "--quick", "--dry-run").stdout.splitlines()
     assert len(names) > 15 and len(lines) > 200 and len(set(lines)) == len(lines)
-    assert all(line.startswith("heddle run --workload ") for line in lines)
+    commands = ("heddle run --workload ", "heddle inject --workload ", "heddle chip ", "heddle area ")
+    assert all(line.startswith(commands) for line in lines), [line for line in lines if not line.startswith(commands)]
     alone = run(folder, "xiang-fig5", "--dry-run").stdout.splitlines()
     assert len(alone) == 4 * 13, len(alone)
     assert not list(folder.iterdir())

@@ -317,6 +317,19 @@ def bad_builds(room, files, prefix):
             f"headers of another Heddle ({new[:12]}..., this one has {old[:12]}...): compile it again")
 
 
+def files_of(name):
+    """The files of a mechanism of src/mech: its own, and those that it shares with others and whose headers it
+    includes."""
+    groups, new = set(), {name}
+    while new:
+        groups |= new
+        text = "".join(path.read_text() for group in new for path in (SOURCE / "src/mech").glob(f"{group}*.[ch]"))
+        included = set(re.findall(r'#include "(?:mech/)?(\w+)\.h"', text))
+        new = {one for one in included if (SOURCE / f"src/mech/{one}.c").exists() and
+               not any(one.startswith(group) for group in groups)}
+    return " ".join(f"mech/{group}*.c" for group in sorted(groups))
+
+
 def built_in(room):
     """All that is in src/mech could be outside: the installed headers are enough."""
     shutil.copytree(SOURCE / "src" / "mech", room.folder / "mech")
@@ -327,7 +340,7 @@ def built_in(room):
             continue  # an observer with a room of its own
         room.write(f"{name}_plugin.c", f"#include \"core/mechanism.h\"\nextern const struct mechanism "
                                        f"{name}_mechanism;\nMECHANISM_PLUGIN({name})\n")
-        room.must(f"{COMPILE} -O0 -w {name}_plugin.c mech/{name}*.c -o {name}.so")
+        room.must(f"{COMPILE} -O0 -w {name}_plugin.c {files_of(name)} -o {name}.so")
 
 
 def main():

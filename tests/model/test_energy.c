@@ -345,9 +345,38 @@ static void test_wrong_events(void **state)
     }
 }
 
-/* What an event does to its array, by the name of its counter. */
+/* Events whose counters do not say what they do: each written down by hand. */
+static const struct {
+    const char *mechanism, *counter, *array;
+    u32 kinds; /* a set of kinds: a counter may be a read and a write of the same array */
+} by_hand[] = {
+    {"loscache", "searches", "loscache.pcs", 1u << ENERGY_SEARCH},
+    {"loscache", "predicted", "loscache.table", 1u << ENERGY_READ},
+    {"loscache", "predicted", "loscache.added", 1u << ENERGY_READ},
+    {"loscache", "inserts", "loscache.pcs", 1u << ENERGY_WRITE},
+    {"loscache", "inserts", "loscache.table", 1u << ENERGY_WRITE},
+    {"loscache", "read_backs", "loscache.table", 1u << ENERGY_WRITE},
+    {"loscache", "added", "loscache.added", 1u << ENERGY_WRITE},
+    {"loscache", "counted", "loscache.counts", 1u << ENERGY_READ | 1u << ENERGY_WRITE},
+    {"loscache", "probed", "l2.tags", 1u << ENERGY_READ},
+    {"loscache", "probed", "loscache.counts", 1u << ENERGY_READ},
+    {"loscache", "wakeups", "loscache.powered", 1u << ENERGY_WRITE},
+    {"loscache", "gated", "loscache.powered", 1u << ENERGY_WRITE},
+};
+
+/* What an event does to its array, by hand or by the name of its counter. */
 static bool does_what_it_says(const char *mechanism, const struct energy_event *event)
 {
+    bool listed = false;
+    for (u32 i = 0; i < ARRAY_LEN(by_hand); i++) {
+        listed |= !strcmp(by_hand[i].mechanism, mechanism);
+        if (!strcmp(by_hand[i].mechanism, mechanism) &&
+            !strcmp(by_hand[i].counter, event->counter) && event->array &&
+            !strcmp(by_hand[i].array, event->array))
+            return by_hand[i].kinds >> event->kind & 1;
+    }
+    if (listed)
+        return false;
     static const char *const written[] =
         {"write",        "fills",        "inserted",         "narrow",
          "buffer_words", "counters_set", "redundant_pending"},

@@ -130,14 +130,28 @@ static struct exec *exec_of(const struct launch_request *r, const struct launch_
     return exec;
 }
 
+static bool is_timed(const struct hd_device *device)
+{
+    return device->timing && !device->untimed;
+}
+
+/* The most blocks that are resident at once. In timing mode a mechanism may leave cores out, or add copies of blocks. */
+static u32 most_resident(const struct hd_device *device, u64 blocks, u32 per_core)
+{
+    const u32 cores = device->gpu->cores;
+    return is_timed(device) ? timing_per_core(device->timing, blocks, per_core) * cores
+                            : (u32)MIN(blocks, (u64)per_core * cores);
+}
+
 /* Runs a prepared launch and records it. */
 static void run(struct hd_module *module, struct exec *exec, const struct occupancy *occupancy,
                 u32 resident, struct hd_result *result)
 {
     struct hd_device *device = module->device;
     const u64 blocks = (u64)exec->grid[0] * exec->grid[1] * exec->grid[2];
-    struct timed_launch timed = {.needs = occupancy->needs};
-    const bool in_time = device->timing && !device->untimed;
+    struct timed_launch timed = {.needs = occupancy->needs,
+                                 .places = exec->entry_local_address ? resident : 0};
+    const bool in_time = is_timed(device);
     fenv_t host;
     launch_begin(device, blocks);
     fegetenv(&host);
@@ -163,7 +177,7 @@ bool launch_run(const struct launch_request *r, const struct occupancy *occupanc
     struct hd_module *module = r->kernel->module;
     const struct function *function = r->kernel->function;
     const u64 blocks = (u64)r->grid.x * r->grid.y * r->grid.z;
-    u32 resident = (u32)MIN(blocks, (u64)occupancy->blocks_per_core * module->device->gpu->cores);
+    u32 resident = most_resident(module->device, blocks, occupancy->blocks_per_core);
     const u32 param_bytes = (u32)align_up(function->param_bytes, 16);
     u8 *params = pack_arguments(r, param_bytes);
     struct launch_entry entry;

@@ -40,15 +40,21 @@ static struct amounts needs_of(const struct timed_run *run, u64 number)
     return needs;
 }
 
+u32 timing_per_core(const struct timing *t, u64 blocks, u32 per_core)
+{
+    const u64 spread = (blocks + t->core_count - 1) / t->core_count;
+    return t->params->dispatch != 2 ? (u32)MIN(per_core, spread) : per_core;
+}
+
 void dispatcher_begin(struct timed_run *run)
 {
     const struct timing *t = run->timing;
     const struct core_params *core = t->cores[0]->config.core;
-    if (t->params->dispatch != 2) {
-        const u64 spread = (run->blocks + t->core_count - 1) / t->core_count;
-        run->per_core = (u32)MIN(run->per_core, spread);
+    run->per_core = timing_per_core(t, run->blocks, run->per_core);
+    if (run->launch->places) /* at least one for each of the first cores */
+        run->per_core = MAX(MIN(run->per_core, run->launch->places / t->core_count), 1u);
+    if (t->params->dispatch != 2)
         return;
-    }
     struct tables *tables = run->tables = checked(calloc(1, sizeof *tables));
     const struct amounts capacity = {{
         [RESOURCE_WARPS] = MIN(MIN(core->warps, CORE_WARPS), core->threads / core->warp_size),
@@ -76,11 +82,17 @@ void dispatcher_end(struct timed_run *run)
     free(run->tables);
 }
 
+/* Cores for which there is no local memory take no blocks. */
+static bool has_place(const struct timed_run *run, u32 core)
+{
+    const u32 places = run->launch->places;
+    return run->resident[core] < run->per_core && (!places || (core + 1) * run->per_core <= places);
+}
+
 static bool fits(const struct timed_run *run, u32 core, u64 number)
 {
     const struct amounts needs = needs_of(run, number);
-    return run->resident[core] < run->per_core &&
-           resources_fit(&run->tables->of_core[core], &needs);
+    return has_place(run, core) && resources_fit(&run->tables->of_core[core], &needs);
 }
 
 /* Whether a core can take block `number`. */
@@ -88,7 +100,7 @@ static bool core_takes(const struct timed_run *run, u32 core, u64 number)
 {
     if (run->tables)
         return fits(run, core, MIN(number, run->blocks - 1));
-    return run->resident[core] < run->per_core && core_has_room(run->timing->cores[core]);
+    return has_place(run, core) && core_has_room(run->timing->cores[core]);
 }
 
 static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)

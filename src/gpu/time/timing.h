@@ -58,6 +58,7 @@ struct block_source {
 struct timed_launch {
     struct block_source *source; /* NULL: all blocks start alike, as the kernel requires */
     struct amounts needs;        /* resources of a block, if all are alike */
+    u32 places;                  /* blocks that have local memory in guest memory; 0: no limit */
     struct machine_stats stats;
     struct inst_profile *profile; /* by instruction of the program; malloc'd */
     struct waiting_list waiting;  /* rows only after a deadlock */
@@ -81,6 +82,8 @@ void timing_measure(struct timing *timing, hd_window_fn *take, void *user);
 
 /* For tests and tools that inspect the machine. */
 struct core *timing_core(struct timing *timing, u32 index);
+/* Blocks that a core holds at most, of `per_core` for which it has the resources. */
+u32 timing_per_core(const struct timing *timing, u64 blocks, u32 per_core);
 /* Runs all blocks, `per_core` of them at once on a core. exec is prepared except for its blocks. */
 void timing_run(struct timing *timing, struct exec *exec, u64 blocks, u32 per_core,
                 struct timed_launch *launch);
