@@ -3,7 +3,7 @@
 
 Chromium draws a page of one run and one of two; charts are clicked, zoomed, filtered, sorted and printed. Every bar,
 point and area shows the number of its table's cell. Nothing is requested but the page, and the console stays empty.
-With a folder, screenshots are left there. Exit code 77: no Chromium.
+With a folder, screenshots are left there: report.png is the picture of docs/report.md. Exit code 77: no Chromium.
 """
 import base64
 import json
@@ -23,7 +23,7 @@ from page import Page
 
 HEDDLE, KERNEL = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-RUN = (str(HEDDLE), "run", str(KERNEL), "--machine", "gtx480", "--grid", "24", "--block", "96", "--arg", "zero:64K",
+RUN = (str(HEDDLE), "run", KERNEL.name, "--machine", "gtx480", "--grid", "24", "--block", "96", "--arg", "zero:64K",
        "--arg", "zero:64K", "--arg", "u32:1024", "--quiet", "--interval", "100:%s.csv", "--stats", "%s.json")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1280,1000")
@@ -178,6 +178,14 @@ def listings(browser, page):
     assert browser.run(shaded) == sum(metric == "energy" for _, _, row in lines["lines"] for metric, _ in row)
 
 
+def picture(browser, name, **options):
+    """A screenshot of the whole page, or of a part of it."""
+    if PICTURES:
+        shot = browser.call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
+            "captureBeyondViewport": True, **options}})
+        (PICTURES / name).write_bytes(base64.b64decode(shot["data"]))
+
+
 def looks(browser, name):
     """Dark and light pages differ; a narrow window scrolls its charts, not itself; the page prints."""
     back = "return getComputedStyle(document.body).backgroundColor;"
@@ -185,10 +193,7 @@ def looks(browser, name):
     for scheme in ("light", "dark"):
         browser.media(("prefers-color-scheme", scheme))
         colours.append(browser.run(back))
-        if PICTURES:
-            shot = browser.call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
-                "captureBeyondViewport": True}})
-            (PICTURES / f"{name}-{scheme}.png").write_bytes(base64.b64decode(shot["data"]))
+        picture(browser, f"{name}-{scheme}.png")
     assert colours[0] != colours[1], colours
     browser.call("POST", "/window/rect", {"width": 500, "height": 900})
     assert browser.run("return document.documentElement.scrollWidth <= window.innerWidth + 1;")
@@ -251,6 +256,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        shutil.copy(KERNEL, folder)
         for run, more in (("a", ()), ("b", ("--set", "l1d.sets=64"))):
             words = [word.replace("%s", run) for word in RUN]
             subprocess.run([*words, *more], cwd=folder, check=True)
@@ -262,6 +268,8 @@ def main():
             for page in ("a.html", "both.html"):
                 browser.open(folder / page)
                 assert browser.run("return document.documentElement.dataset.drawn;") == "true"
+                if page == "a.html":
+                    picture(browser, "report.png", clip={"x": 0, "y": 0, "width": 1265, "height": 1900, "scale": 0.7})
                 tested = Page(folder / page)
                 for check in (charts, slots, over_time, tables, listings):
                     check(browser, tested)
