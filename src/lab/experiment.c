@@ -392,8 +392,7 @@ static bool read_source(const struct fields *fields, const struct yaml *node,
         return false;
     const char *kind = !figure ? "table " : *figure >= '0' && *figure <= '9' ? "figure " : "";
     if (figure || table)
-        experiment->figure =
-            arena_printf(fields->arena, "%s%s", kind, figure ? figure : table);
+        experiment->figure = arena_printf(fields->arena, "%s%s", kind, figure ? figure : table);
     return true;
 }
 
