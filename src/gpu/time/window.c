@@ -46,6 +46,15 @@ static bool is_idle(const struct core *core)
     return sent == c->replies->popped;
 }
 
+/* The clock of a core without work stands still. Between windows all states are open. */
+void core_wake(struct timing *t, u32 core)
+{
+    if (t->cores[core]->clock.next < t->now)
+        core_run(t->cores[core], t->now);
+    bit_set(t->awake.set, core);
+    t->awake.listed = false;
+}
+
 void list_awake(struct timing *t)
 {
     if (LIKELY(t->awake.listed))
@@ -232,15 +241,6 @@ static void run_core(struct core *core, fs end)
     core_run(core, end);
     if (GUARDED)
         hooks_close(&core->hooks);
-}
-
-/* The clock of a core without work stands still. */
-void core_wake(struct timing *t, u32 core)
-{
-    if (t->cores[core]->clock.next < t->now)
-        run_core(t->cores[core], t->now);
-    bit_set(t->awake.set, core);
-    t->awake.listed = false;
 }
 
 static void run_memory(struct timing *t, fs end)
