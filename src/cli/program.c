@@ -433,10 +433,11 @@ static void explain_reach(const struct child *child)
         complain(child->run->command, "%s did not use Heddle: %s", name,
                  unreached_reason(child->path));
     else if (!device)
-        complain(child->run->command,
-                 "%s found Heddle's platform but created no context on it: it may require another "
-                 "platform or device type (Heddle's is a GPU), or have stopped earlier.",
-                 name);
+        complain(
+            child->run->command,
+            "%s found Heddle but opened no device of it: it may require another platform, another "
+            "type of device (Heddle's are GPUs) or another machine, or have stopped earlier.",
+            name);
     else
         complain(child->run->command, "%s launched no kernel", name);
 }

@@ -217,9 +217,10 @@ static int report_campaign(struct campaign *campaign, const struct runner_result
     sheet_destroy(sheet);
     if (result->failed)
         complain(campaign->command,
-                 "%llu points failed; 'heddle sweep status %s' shows why, 'heddle sweep retry %s' "
-                 "runs them again",
-                 (unsigned long long)result->failed, campaign->shown, campaign->shown);
+                 "%llu point%s failed; 'heddle sweep status %s' shows why, 'heddle sweep retry %s' "
+                 "runs %s again",
+                 (unsigned long long)result->failed, result->failed == 1 ? "" : "s",
+                 campaign->shown, campaign->shown, result->failed == 1 ? "it" : "them");
     return !ok ? EXIT_USAGE : result->failed ? EXIT_GUEST : EXIT_DONE;
 }
 

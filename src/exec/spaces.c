@@ -384,8 +384,10 @@ static void spread(u32 *row, u32 value, u32 mask, const u32 *lane_mask)
             row[lane] = value;
         return;
     }
+    /* as a choice: gcc makes exclusive ors of ands and ors, and then valgrind takes lanes that are
+     * set for uninitialised if the row was */
     for (u32 lane = 0; lane < LANES; lane++)
-        row[lane] = (value & lane_mask[lane]) | (row[lane] & ~lane_mask[lane]);
+        row[lane] = lane_mask[lane] ? value : row[lane];
 }
 
 /* A parameter at a constant offset: the same words for every lane. */

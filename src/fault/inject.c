@@ -73,7 +73,11 @@ static bool check_plan(struct hd_inject *inject, struct error *error)
 
 static bool check_device(const struct hd_device *device, struct error *error)
 {
-    if (!device->timing || !timing_rows(device->timing))
+    if (!device->timing)
+        return error_set(error, ERROR_USAGE, "",
+                         "faults need a timing model: they cannot be injected with "
+                         "timing.functional=true");
+    if (!timing_rows(device->timing))
         return error_set(error, ERROR_USAGE, "",
                          "faults need a device that was opened with timing.live_state");
     if (timing_threads(device->timing) > 1)

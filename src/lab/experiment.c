@@ -390,9 +390,9 @@ static bool read_source(const struct fields *fields, const struct yaml *node,
         !fields_text(fields, node, "figure", false, &figure) ||
         !fields_text(fields, node, "table", false, &table))
         return false;
+    const char *kind = !figure ? "table " : *figure >= '0' && *figure <= '9' ? "figure " : "";
     if (figure || table)
-        experiment->figure = arena_printf(fields->arena, "%s %s", figure ? "figure" : "table",
-                                          figure ? figure : table);
+        experiment->figure = arena_printf(fields->arena, "%s%s", kind, figure ? figure : table);
     return true;
 }
 

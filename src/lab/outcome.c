@@ -38,7 +38,8 @@ const struct outcome_reason *outcome_find(const char *name)
     return NULL;
 }
 
-/* Heddle's first line of a log, or the last line: the program's own, if any, rather than heddle's. */
+/* Heddle's first line of a log, or the last line: the program's own, if any, rather than heddle's.
+ * Where to find help is neither. */
 static const char *line_of(struct arena *arena, const char *path, bool first)
 {
     struct error error = {0};
@@ -48,6 +49,8 @@ static const char *line_of(struct arena *arena, const char *path, bool first)
     for (char *line = text ? strtok_r(text, "\r\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\r\n", &rest)) {
         const bool is_own = strncmp(line, "heddle", 6) != 0;
+        if (!strncmp(line, "See 'heddle ", 12))
+            continue;
         last = line;
         if (first && !is_own)
             break;

@@ -268,6 +268,7 @@ def failures(parent):
     # an exit code 2 of heddle itself is not one of a program
     own = run(folder, "--machine", "gtx480", "--kernel", KERNEL + "1 --machine gtx285", "--out", "own", code=1).stdout
     assert own.splitlines()[1].split()[-1] == "start", own
+    assert "start: heddle run: --machine is given twice" in (why := run(folder, "status", "own", code=1).stdout), why
     status = run(folder, "status", "out", code=1).stdout
     assert "failed          4  (exit 1, fault 1, time-out 1, crash 1)" in status, status
     assert "exit: from exit" in status

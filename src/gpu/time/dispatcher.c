@@ -105,6 +105,7 @@ static bool core_takes(const struct timed_run *run, u32 core, u64 number)
 
 static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
 {
+    core_wake(run->timing, core);
     struct thread_block *block = block_start(&run->execs[core].exec, number, core);
     struct block_source *source = run->launch->source;
     if (source)
@@ -114,7 +115,6 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
         const struct amounts needs = needs_of(run, number);
         resources_take(&run->tables->of_core[core], place, &needs);
     }
-    core_wake(run->timing, core);
     run->resident[core]++;
     run->copies += copy;
 }

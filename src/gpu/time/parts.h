@@ -92,7 +92,7 @@ struct timed_run {
 
 /* window.c */
 void windows_begin(struct timed_run *run);
-/* A core has got a block. */
+/* A core is about to get a block: it is listed from now on, and its clock is brought up to now. */
 void core_wake(struct timing *timing, u32 core);
 /* Makes awake.list up to date: after blocks were placed. */
 void list_awake(struct timing *timing);

@@ -46,8 +46,11 @@ static bool is_idle(const struct core *core)
     return sent == c->replies->popped;
 }
 
+/* The clock of a core without work stands still. Between windows all states are open. */
 void core_wake(struct timing *t, u32 core)
 {
+    if (t->cores[core]->clock.next < t->now)
+        core_run(t->cores[core], t->now);
     bit_set(t->awake.set, core);
     t->awake.listed = false;
 }
