@@ -8,7 +8,7 @@
  *  V1  Only this host can connect, and only under its own name: a page of another site that a browser
  *      shows cannot ask (its Host header is another).
  *  V2  Requests are GET of / and /status; whatever comes, at most REQUEST_BYTES of it are read, and
- *      nobody is waited for longer than PATIENCE_S.
+ *      a connection is given up after PATIENCE_S seconds.
  */
 #include "base/text.h"
 #include "cli/common.h"

@@ -19,7 +19,7 @@ enum {
     ALIGNMENT = 512
 };
 
-/* The name that programs print: the machine, so that nobody takes it for the hardware. */
+/* The name that programs print: the machine with "Heddle" before it, as it is not the hardware. */
 static void tell_name(struct cudaDeviceProp *to, const struct cuda_device *device)
 {
     snprintf(to->name, sizeof to->name, "Heddle %s", device->info.name);

@@ -17,7 +17,7 @@
  *      warp of a block is staged at a time, and nothing commits meanwhile.
  *  V3  `live` and the arrivals at barriers are those of homes.
  *  V4  A re-formed warp without lanes at a path waits: they have exited, or are at the place where
- *      the re-formed warp ends. Whoever formed it decides what it executes next.
+ *      the re-formed warp ends. The mechanism that formed it decides what it executes next.
  *  V5  There are no scalars: code with explicit EXEC has no re-formed warps. Instructions that read
  *      other lanes of their warp are not executed by one.
  */

@@ -101,7 +101,7 @@ static u64 most(const struct compaction *c, u64 arrived)
     return best;
 }
 
-/* Nobody waits any longer at home: warps that are at the same branch become a group. */
+/* No warp waits at home any longer: those that are at the same branch become a group. */
 static void gather(struct compaction *c, struct compaction_unit *u)
 {
     const u64 arrived = u->arrived, best = u->group ? 0 : most(c, arrived);

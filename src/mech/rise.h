@@ -52,7 +52,7 @@ enum rise_guest_state {
     GUEST_COMPUTES, /* in the units, with its host */
     GUEST_WAITS,    /* its results are in the buffer */
     GUEST_LOST,     /* they found no room there */
-    GUEST_STRAY,    /* nobody wants them; they are still in the units */
+    GUEST_STRAY,    /* not compared any more, but still in the units */
 };
 struct rise_guest {
     struct dyninst dyn;

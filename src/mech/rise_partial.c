@@ -124,7 +124,7 @@ static void take_partner(struct rise *r, struct inflight *host)
     r->next |= bit(other);
 }
 
-/* Nobody wants a guest's results any more. */
+/* The results of a guest are no longer compared. */
 static void dismiss(struct rise *r, struct rise_guest *guest)
 {
     if (guest->state == GUEST_WAITS)

@@ -12,9 +12,8 @@
 
 enum {
     SERIES_ROWS = 400,
-    REPORT_INTERVAL =
-        250,            /* core cycles of a row where a page wants rows and nobody said how long */
-    SERIES_REASONS = 16 /* reasons of lost issue slots at most */
+    REPORT_INTERVAL = 250, /* core cycles of a row of a page, without --interval */
+    SERIES_REASONS = 16    /* reasons of lost issue slots at most */
 };
 
 struct series_row {

@@ -22,7 +22,7 @@ struct fat {
 void fat_begin(struct fat *fat);
 /* Adds PTX for an architecture (61), compressed or not. */
 void fat_ptx(struct fat *fat, const char *text, uint32_t arch, enum fat_packing packing);
-/* Adds machine code, which nobody reads. */
+/* Adds machine code, which Heddle does not read. */
 void fat_code(struct fat *fat, uint32_t arch);
 /* The text of a file, terminated; ends the test program if it cannot be read. */
 char *fat_file(const char *path);
