@@ -108,8 +108,8 @@ static void begin_warps(struct less *l)
 {
     if (l->kind)
         return;
-    l->kind = checked(malloc(l->registers + 1));
-    l->number = checked(malloc((l->registers + 1) * sizeof *l->number));
+    l->kind = checked(calloc(l->registers + 1, sizeof *l->kind));
+    l->number = checked(calloc(l->registers + 1, sizeof *l->number));
     l->taken_words = core_rows(l->core) / 64 + 1;
     l->taken = checked(malloc(l->taken_words * sizeof *l->taken));
     find_kinds(l);

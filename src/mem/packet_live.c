@@ -164,6 +164,7 @@ void live_walk_flit(struct state_walk *walk, struct memory_system *m, struct pac
     walk->bits += bits;
     if (walk->mode == WALK_COUNT || !packet)
         return;
+    assert(m); /* it has the packet */
     if (walk->mode == WALK_FLIP) {
         if (walk->bit - at >= bits)
             return;

@@ -43,7 +43,7 @@ void page_limits(struct page *page)
     for (u32 i = 0; i < ARRAY_LEN(page_resources); i++) {
         const struct resource *resource = &page_resources[i];
         f64 share[REPORT_RUNS], used = 0;
-        bool given[REPORT_RUNS];
+        bool given[REPORT_RUNS] = {0};
         for (u32 r = 0; r < page->count; r++) {
             given[r] =
                 ratio_in(page->runs[r].run->totals, resource->busy, resource->whole, &share[r]);
