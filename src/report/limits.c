@@ -20,7 +20,7 @@ struct resource {
     const char *name, *busy, *whole;
 };
 
-const struct resource page_resources[] = {
+static const struct resource resources[] = {
     {"issue slots", "issue.issued", "issue.slots"},
     {"single-precision units", "units.sp_busy", "units.sp_cycles"},
     {"integer units", "units.int_busy", "units.int_cycles"},
@@ -40,8 +40,8 @@ void page_limits(struct page *page)
                 "near 100 % is the bound; if none is, the run waits: see the issue slots.");
     figure_head(page, "resource");
     figure_run_columns(page, "busy");
-    for (u32 i = 0; i < ARRAY_LEN(page_resources); i++) {
-        const struct resource *resource = &page_resources[i];
+    for (u32 i = 0; i < ARRAY_LEN(resources); i++) {
+        const struct resource *resource = &resources[i];
         f64 share[REPORT_RUNS], used = 0;
         bool given[REPORT_RUNS] = {0};
         for (u32 r = 0; r < page->count; r++) {

@@ -60,6 +60,14 @@ void page_slots(struct page *page)
 
 /* ---- over time ---- */
 
+/* Starts the row of an interval, whose label is where it begins; moves `cycle` to its end. */
+static void series_row_open(struct page *page, const struct series_row *row, f64 *cycle)
+{
+    figure_row(page, "", arena_printf(page->arena, "%.0f", *cycle));
+    *cycle += row->cycles;
+    figure_number(page, QUANTITY_COUNT, *cycle);
+}
+
 /* Whether slots were lost to a reason at any time. */
 static bool loses(const struct series *series, u32 reason)
 {
@@ -87,9 +95,7 @@ static void series_slots(struct page *page, u32 run)
         figure_column(page, series->reasons[reasons[i]]);
     for (u32 i = 0; i < series->rows.count; i++) {
         const struct series_row *row = &series->rows.data[i];
-        figure_row(page, "", arena_printf(page->arena, "%.0f", cycle));
-        cycle += row->cycles;
-        figure_number(page, QUANTITY_COUNT, cycle);
+        series_row_open(page, row, &cycle);
         figure_number(page, QUANTITY_COUNT, row->issued);
         for (u32 k = 0; k < count; k++)
             figure_number(page, QUANTITY_COUNT, row->lost[reasons[k]]);
@@ -118,9 +124,7 @@ static void series_shares(struct page *page, u32 run)
     figure_column(page, "DRAM bus busy");
     for (u32 i = 0; i < series->rows.count; i++) {
         const struct series_row *row = &series->rows.data[i];
-        figure_row(page, "", arena_printf(page->arena, "%.0f", cycle));
-        cycle += row->cycles;
-        figure_number(page, QUANTITY_COUNT, cycle);
+        series_row_open(page, row, &cycle);
         share_cell(page, row->warp_cycles, row->warp_slots);
         share_cell(page, row->l2_cycles, row->slice_cycles);
         share_cell(page, row->dram_cycles, row->channel_cycles);
@@ -141,9 +145,7 @@ static void series_power(struct page *page, u32 run)
     for (u32 i = 0; i < series->rows.count; i++) {
         const struct series_row *row = &series->rows.data[i];
         const f64 picoseconds = MAX(row->picoseconds, 1); /* pJ / ps = W */
-        figure_row(page, "", arena_printf(page->arena, "%.0f", cycle));
-        cycle += row->cycles;
-        figure_number(page, QUANTITY_COUNT, cycle);
+        series_row_open(page, row, &cycle);
         figure_number(page, QUANTITY_NUMBER, row->static_pj / picoseconds);
         figure_number(page, QUANTITY_NUMBER, row->dynamic_pj / picoseconds);
     }
