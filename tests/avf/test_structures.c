@@ -110,8 +110,10 @@ static void shared_time(void **state)
 
 /* ---- units ---- */
 
-/* Instruction 7 runs in 12 lanes of a unit, and is needed in 8. */
-static void check_unit(const char *unit, const char *settings, const char *inst, u32 interval)
+/* Instruction 7 runs in 12 lanes of a unit, and is needed in 8. Before and behind it the unit executes
+ * `others`, simple ones of whole warps, of which `needed` lanes are needed. */
+static void check_unit(const char *unit, const char *settings, const char *inst, u32 interval,
+                       u32 others, u32 needed)
 {
     char body[512], name[64];
     const u32 width = 16, passes = WARP / width;
@@ -122,26 +124,36 @@ static void check_unit(const char *unit, const char *settings, const char *inst,
              inst);
     struct rig *rig = run_on("gtx480", settings, body, 1, WARP);
     const u64 busy = (u64)MAX(interval, passes) * width;
+    const struct {
+        const char *name;
+        u64 value;
+    } wanted[] = {
+        {"busy", busy + others * WARP},
+        {"active", busy * 12 / WARP + others * WARP},
+        {"ace", busy / 4 + needed},
+        {"unchecked", busy / 4 + needed}, /* nothing is executed twice */
+        {"lanes", width * stat(rig, "timing.cycles")},
+    };
     snprintf(name, sizeof name, "units.%s_instructions", unit);
-    const u64 others = stat(rig, name) - 1; /* whole warps, simple, needed */
-    snprintf(name, sizeof name, "avf.%s_busy", unit);
-    assert_int_equal(stat(rig, name), busy + others * WARP);
-    snprintf(name, sizeof name, "avf.%s_active", unit);
-    assert_int_equal(stat(rig, name), busy * 12 / WARP + others * WARP);
-    snprintf(name, sizeof name, "avf.%s_ace", unit);
-    assert_int_equal(stat(rig, name), busy / 4 + others * WARP);
-    snprintf(name, sizeof name, "avf.%s_lanes", unit);
-    assert_int_equal(stat(rig, name), width * stat(rig, "timing.cycles"));
+    assert_int_equal(stat(rig, name), 1 + others);
+    for (u32 i = 0; i < ARRAY_LEN(wanted); i++) {
+        snprintf(name, sizeof name, "avf.%s_%s", unit, wanted[i].name);
+        assert_int_equal(stat(rig, name), wanted[i].value);
+    }
     rig_close(rig);
 }
 
 static void units(void **state)
 {
-    check_unit("sfu", "units.sfu_lanes=16 units.sfu_interval=3", "rcp.approx.f32 %r3, %r1;", 6);
+    check_unit("sfu", "units.sfu_lanes=16 units.sfu_interval=3", "rcp.approx.f32 %r3, %r1;", 6, 0,
+               0);
     check_unit("fp64", "units.fp64=1 units.fp64_lanes=16 units.fp64_add_interval=5",
-               "add.f64 %a, %a, %b;", 10);
+               "add.f64 %a, %a, %b;", 10, 0, 0);
     check_unit("sp", "units.sp=1 units.integer=1 units.sp_lanes=16 units.fp32_add_interval=3",
-               "add.f32 %r3, %r1, %r1;", 6);
+               "add.f32 %r3, %r1, %r1;", 6, 0, 0);
+    /* %t, %q1 and ret are needed in all lanes; %q0, %r1 and %a in those that store; %b in none */
+    check_unit("int", "units.sp=1 units.integer=1 units.sp_lanes=16 units.int_mul_interval=3",
+               "mul.lo.u32 %r3, %r1, %r1;", 6, 7, 3 * WARP + 3 * 8);
 }
 
 /* ---- lifetimes ---- */

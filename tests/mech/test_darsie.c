@@ -481,6 +481,24 @@ static void nobody_waits_for_ever(void **state)
     rig_close(rig);
 }
 
+/* Without waiting for each other, warps take a node of the tree of ways at each branch. While another warp
+ * stands at the root, no node is free after as many branches as there are others. */
+static void full_tree_of_ways(void **state)
+{
+    for (u32 over = 0; over < 2; over++) {
+        struct text text = {0};
+        add(&text, " setp.ne.u32 %%q0, %%w, 0; mov.u32 %%r1, 0; @%%q0 bar.sync 1, 64;\n");
+        add(&text, "L: add.u32 %%r1, %%r1, 1; setp.lt.u32 %%q1, %%r1, %u; @%%q1 bra L;\n",
+            DARSIE_WAYS - 2 + over); /* without 0, which is none, and the root */
+        add(&text, " @!%%q0 bar.sync 1, 64;\n add.u32 %%r0, %%r0, %%t;\n");
+        struct rig *rig =
+            compare_shape("darsie.sync=none", text.data, 1, (struct hd_dim){2 * WARP, 1, 1});
+        check(rig, "ways_full", over);
+        rig_close(rig);
+        free(text.data);
+    }
+}
+
 /* ---- loads ---- */
 
 static void loads(void **state)
@@ -651,6 +669,7 @@ int main(void)
         cmocka_unit_test(divergence),
         cmocka_unit_test(ends),
         cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(full_tree_of_ways),
         cmocka_unit_test(loads),
         cmocka_unit_test(stores_remove_loads),
         cmocka_unit_test(stale_values),

@@ -395,6 +395,20 @@ static void phases(void **state)
     rig_close(rig);
 }
 
+/* Another launch accesses the lines again whose last access was predicted before; the first is not one. */
+static void accessed_in_a_later_launch(void **state)
+{
+    struct rig *rig = rig_open_with(available, "fermi15-l2", ONE "loscache.accesses=2", twice);
+    const hd_address memory = rig_memory(rig, 1 << 16);
+    for (u32 i = 0; i < 2; i++) {
+        rig_run(rig, 1, 1, memory);
+        expect(rig, "predictions", LINES - 1);
+        expect(rig, "early", 0);
+        expect(rig, "early_before", i * (LINES - 1));
+    }
+    rig_close(rig);
+}
+
 static int forget(void **state)
 {
     l2_log_forget();
@@ -414,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup(stores_without_a_line, forget),
         cmocka_unit_test_setup(power, forget),
         cmocka_unit_test_setup(priority, forget),
+        cmocka_unit_test_setup(accessed_in_a_later_launch, forget),
         cmocka_unit_test_teardown(phases, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,7 +244,52 @@ static void test_output(void **state)
     assert_int_equal(written_after((u32)n + 1, 1, &n), 1 + 1);
 }
 
+/* Results of two units that would be written in one cycle, and one bus for them: one waits. */
+static void test_bus(void **state)
+{
+    static const char kernel[] =
+        HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %r<9>;\n mov.u32 %r0, 1;\n"
+             " add.u32 %r1, %r0, 1; ex2.approx.f32 %r2, %r0; ret;\n}\n";
+    for (u32 buses = 1; buses <= 2; buses++) {
+        char settings[256];
+        /* ex2 issues a cycle later */
+        snprintf(settings, sizeof settings,
+                 "gpu.cores=1 collect.banks=64 collect.generic=16 units.result_buses=%u "
+                 "issue.schedulers=1 units.int_add=9 units.sfu_latency=8 units.sfu_lanes=32",
+                 buses);
+        struct rig *rig = rig_open(NULL, settings, kernel);
+        rig_run(rig, 1, 32, 0);
+        assert_int_equal(issued_at(rig, 0, 0, 2), issued_at(rig, 0, 0, 1) + 1);
+        assert_int_equal(retired_at(rig, 0, 0, 2), retired_at(rig, 0, 0, 1) + (buses == 1));
+        assert_int_equal(stat(rig, "units.bus_stalls"), buses == 1);
+        rig_close(rig);
+    }
+}
+
 /* ---- banks ---- */
+
+/* A collector waits as many cycles as its bank serves reads. If one bank has all registers, the second of
+ * two that come one after the other waits for the first, too. */
+static void test_wait_cycles(void **state)
+{
+    static const char kernel[] =
+        HEAD ".visible .entry k(.param .u64 p)\n{\n .reg .b32 %r<9>;\n"
+             " mov.u32 %r0, %tid.x; mov.u32 %r1, %tid.y; mov.u32 %r2, %tid.z;\n"
+             " not.b32 %r3, %r2;\n" /* 1 read, after all results: no write is in its way */
+             " mad.lo.u32 %r4, %r3, %r0, %r1;\n" /* 3 reads */
+             " mad.lo.u32 %r5, %r3, %r1, %r0;\n" /* they begin a cycle later */
+             " ret;\n}\n";
+    static const u32 cycles[] = {1 + 3 + (3 - 1 + 3), 1 + 1 + 1};
+    for (u32 i = 0; i < 2; i++) {
+        struct rig *rig = rig_open(
+            NULL, i ? "gpu.cores=1 collect.banks=64" : "gpu.cores=1 collect.banks=1", kernel);
+        rig_run(rig, 1, 32, 0);
+        assert_int_equal(issued_at(rig, 0, 0, 5), issued_at(rig, 0, 0, 4) + 1);
+        assert_int_equal(stat(rig, "collect.reads"), 7);
+        assert_int_equal(stat(rig, "collect.wait_cycles"), cycles[i]);
+        rig_close(rig);
+    }
+}
 
 /* Registers after the comma of the nth line with `op`: its sources. */
 static u32 sources_of(const char *listing, const char *op, u32 nth, u32 *registers)
@@ -318,7 +363,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latency), cmocka_unit_test(test_interval),
         cmocka_unit_test(test_turns),   cmocka_unit_test(test_fetch_turns),
-        cmocka_unit_test(test_output),  cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_output),  cmocka_unit_test(test_bus),
+        cmocka_unit_test(test_banks),   cmocka_unit_test(test_wait_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

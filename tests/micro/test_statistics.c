@@ -141,12 +141,34 @@ static void units_by_kind(void **state)
     rig_close(rig);
 }
 
+/* Calls count for each thread that makes them. */
+static void system_calls(void **state)
+{
+    static const char kernel[] =
+        HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+             ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+             ".visible .entry k(.param .u64 p)\n{\n .reg .b64 %p; .reg .b32 %t; .reg .pred %q;\n"
+             " ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 5; @%q bra one;\n"
+             " { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %p;\n"
+             "   st.param.b64 [b], %p; call.uni (r), vprintf, (a, b); }\n"
+             "one: setp.ge.u32 %q, %t, 3; @%q ret;\n"
+             " { .param .b64 n; .param .b64 r; st.param.b64 [n], 64; call.uni (r), malloc, (n); }\n"
+             " ret;\n}\n";
+    struct rig *rig = rig_open("gtx480", "gpu.cores=1", kernel);
+    rig_run(rig, 2, 32, rig_memory(rig, 8));
+    assert_int_equal(rig->result.outcome, HD_DONE);
+    expect(rig, "exec.printf_calls", 2 * FEW);
+    expect(rig, "exec.malloc_calls", 2 * 3);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_by_space),
         cmocka_unit_test(units_by_kind),
         cmocka_unit_test(halves_share_lines),
+        cmocka_unit_test(system_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

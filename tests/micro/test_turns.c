@@ -187,12 +187,27 @@ static void test_busy(void **state)
     }
 }
 
+/* Of `busy`, until its branch: v_readfirstlane writes a register, s_lshr reads one and writes one and SCC,
+ * s_cmp reads one and writes SCC, which the branch reads. Later s_mov writes one. */
+static void test_scalar_accesses(void **state)
+{
+    struct rig *rig = open_kernel("issue.schedulers=1", "busy");
+    run(rig, 1);
+    assert_int_equal(stat(rig, "collect.scalar_reads"), 0 + 1 + 1 + 1);
+    assert_int_equal(stat(rig, "collect.scalar_writes"), 1 + 2 + 1 + 1);
+    rig_close(rig);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_five),  cmocka_unit_test(test_same_kind),
-        cmocka_unit_test(test_most),  cmocka_unit_test(test_in_turn),
-        cmocka_unit_test(test_chain), cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_five),
+        cmocka_unit_test(test_same_kind),
+        cmocka_unit_test(test_most),
+        cmocka_unit_test(test_in_turn),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_scalar_accesses),
     };
     folder = argv[1];
     return argc == 2 ? cmocka_run_group_tests(tests, NULL, NULL) : 2;

@@ -247,6 +247,8 @@ static void shuffle_across_sides(void **state)
     for (u32 t = 0; t < 32; t++)
         assert_int_equal(ran.words[t], t < 16 ? 2000 + t + 16 : 1000 + t - 16);
     assert_int_equal(ran.exec.stats.warp_instructions, 5 + 3 + 2 + 2);
+    assert_int_equal(ran.exec.stats.path_switches,
+                     1); /* the first side waits, the other one runs */
 }
 
 /* One side waits for lanes that have merged: they are let go to meet it further down. */
@@ -266,6 +268,7 @@ static void sync_with_merged_lanes(void **state)
     assert_false(ran.exec.stopped);
     for (u32 t = 0; t < 32; t++)
         assert_int_equal(ran.words[t], t);
+    assert_int_equal(ran.exec.stats.path_switches, 0); /* there is no other path by then */
 }
 
 static void sync_deadlock(void **state)
