@@ -48,7 +48,7 @@ struct nvcc {
     const char *output;
     struct word_list inputs, both, device, host, link;
     u32 arch, files; /* files: objects made */
-    bool compile_only, ptx, verbose;
+    bool compile_only, ptx, fatbin, verbose;
     bool relocatable, device_link; /* -rdc=true; -dlink */
     bool separate;                 /* products and sums are not fused */
 };
@@ -191,6 +191,13 @@ static bool read_flag(const struct nvcc *nvcc, const char *name, const char *tex
     return false;
 }
 
+/* Libraries of CUDA that Heddle's runtime stands for. */
+static bool is_own_library(const char *name)
+{
+    return !strncmp(name, "cudart", 6) || !strcmp(name, "cuda") || !strcmp(name, "nvrtc") ||
+           !strcmp(name, "cudadevrt");
+}
+
 static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *value)
 {
     const char *pass = row->pass ? row->pass : row->name;
@@ -209,7 +216,7 @@ static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *
         add(&nvcc->link, arena_printf(nvcc->arena, "-Wl,%s", value));
         return true;
     case AS_LINK:
-        if (strcmp(row->name, "-l") != 0 || (strncmp(value, "cudart", 6) && strcmp(value, "cuda")))
+        if (strcmp(row->name, "-l") != 0 || !is_own_library(value))
             add(&nvcc->link, arena_printf(nvcc->arena, "%s%s", row->name, value));
         return true;
     case AS_OUTPUT:
@@ -279,6 +286,8 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         nvcc->device_link = true;
     else if (!strcmp(word, "-ptx") || !strcmp(word, "--ptx"))
         nvcc->ptx = true;
+    else if (!strcmp(word, "-fatbin") || !strcmp(word, "--fatbin"))
+        nvcc->fatbin = true;
     else if (!strcmp(word, "-fmad=false") || !strcmp(word, "--fmad=false"))
         nvcc->separate = true;
     else if (!strcmp(word, "-v") || !strcmp(word, "--verbose"))
@@ -452,13 +461,17 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
 {
     const char *folder = nvcc->folder.path;
     const char *ptx = arena_printf(nvcc->arena, "%s/%u.ptx", folder, nvcc->files);
-    const char *fat = arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files);
+    const char *fat = !nvcc->fatbin ? arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files)
+                      : nvcc->output ? nvcc->output
+                                     : beside(nvcc->arena, input, ".fatbin");
     if (nvcc->ptx)
         return compile_device(nvcc, input,
                               nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
     const char *names = arena_printf(nvcc->arena, "%s/%u.names", folder, nvcc->files);
     if (!compile_device(nvcc, input, ptx) || !pack(nvcc, ptx, names, fat))
         return false;
+    if (nvcc->fatbin)
+        return true;
     struct word_list words = {0};
     begin_cuda(nvcc, &words, "--cuda-host-only");
     ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
@@ -558,6 +571,12 @@ static bool find_parts(struct nvcc *nvcc)
     return false;
 }
 
+/* The option by which every input has an output of its own; NULL: none, they become a program. */
+static const char *one_output(const struct nvcc *nvcc)
+{
+    return nvcc->ptx ? "-ptx" : nvcc->fatbin ? "-fatbin" : nvcc->compile_only ? "-c" : NULL;
+}
+
 static bool build(struct nvcc *nvcc)
 {
     struct error error = {0};
@@ -569,7 +588,7 @@ static bool build(struct nvcc *nvcc)
     bool ok = !nvcc->device_link || write_empty_object(nvcc);
     for (u32 i = 0; ok && !nvcc->device_link && i < nvcc->inputs.list.count; i++)
         ok = compile(nvcc, nvcc->inputs.list.data[i], &objects);
-    if (ok && !nvcc->compile_only && !nvcc->ptx && !nvcc->device_link)
+    if (ok && !one_output(nvcc) && !nvcc->device_link)
         ok = link_program(nvcc, &objects);
     temporary_remove(&nvcc->folder);
     vec_free(&objects.list);
@@ -606,8 +625,8 @@ static int run_nvcc(const struct command *command, const struct command_line *li
     int code = EXIT_USAGE;
     if (ok && !nvcc.inputs.list.count)
         usage_error(command, "expected files to compile");
-    else if (ok && (nvcc.compile_only || nvcc.ptx) && nvcc.output && nvcc.inputs.list.count > 1)
-        usage_error(command, "-o with %s takes one file", nvcc.ptx ? "-ptx" : "-c");
+    else if (ok && one_output(&nvcc) && nvcc.output && nvcc.inputs.list.count > 1)
+        usage_error(command, "-o with %s takes one file", one_output(&nvcc));
     else if (ok && check_files(&nvcc) && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
     struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,

@@ -218,6 +218,14 @@ static cudaError_t without_ptx(const struct fatbin *fatbin)
     return cudaErrorNoKernelImageForDevice;
 }
 
+static void parts_free(struct cuda_module *module)
+{
+    for (u32 i = 0; i < module->parts.count; i++)
+        vec_free(&module->parts.data[i].entries);
+    vec_free(&module->parts);
+    arena_destroy(module->arena);
+}
+
 /* The PTX of all parts for a device, one after the other, as the heap's; NULL: a part has none. */
 static char *link_texts(const struct cuda_module *module, u32 capability, size_t *bytes, u32 *arch,
                         const struct fatbin **without)
@@ -240,9 +248,20 @@ static char *link_texts(const struct cuda_module *module, u32 capability, size_t
     return text;
 }
 
-static cudaError_t load_text(struct cuda_device *device, struct cuda_module *module)
+cudaError_t text_load(struct cuda_device *device, const char *text, size_t bytes, const char *name,
+                      struct hd_module **loaded)
 {
     struct hd_error error = {0};
+    *loaded = hd_module_load(device->device, text, bytes, name, &error);
+    if (*loaded)
+        return cudaSuccess;
+    explain(error.place, "%s", error.message);
+    return cudaErrorInvalidPtx;
+}
+
+static cudaError_t load_parts(struct cuda_device *device, struct cuda_module *module,
+                              struct hd_module **loaded)
+{
     const struct fatbin *without = &(struct fatbin){0};
     size_t bytes;
     u32 arch = 0;
@@ -250,12 +269,24 @@ static cudaError_t load_text(struct cuda_device *device, struct cuda_module *mod
     if (!text)
         return without_ptx(without);
     snprintf(name, sizeof name, "ptx.sm_%u", arch);
-    module->loaded[device->number] = hd_module_load(device->device, text, bytes, name, &error);
+    const cudaError_t status = text_load(device, text, bytes, name, loaded);
     free(text);
-    if (module->loaded[device->number])
-        return cudaSuccess;
-    explain(error.place, "%s", error.message);
-    return cudaErrorInvalidPtx;
+    return status;
+}
+
+cudaError_t wrapper_load(struct cuda_device *device, const void *image, struct hd_module **loaded)
+{
+    struct error error = {0};
+    struct cuda_module module = {.arena = arena_create()};
+    const struct wrapper *wrapper = image;
+    const bool ok = wrapper->magic == WRAPPER_MAGIC ? read_wrapper(&module, wrapper, &error)
+                                                    : read_containers(&module, image, &error);
+    if (!ok)
+        explain(error.place, "%s", error.message);
+    const cudaError_t status =
+        ok ? load_parts(device, &module, loaded) : cudaErrorInvalidKernelImage;
+    parts_free(&module);
+    return status;
 }
 
 static cudaError_t load(struct cuda_device *device, struct cuda_module *module,
@@ -266,7 +297,8 @@ static cudaError_t load(struct cuda_device *device, struct cuda_module *module,
     if (!module->loaded[device->number] && !module->refused[device->number]) {
         cudaError_t status = read_module(module);
         module->refused[device->number] =
-            status == cudaSuccess ? load_text(device, module) : status;
+            status == cudaSuccess ? load_parts(device, module, &module->loaded[device->number])
+                                  : status;
     }
     *loaded = module->loaded[device->number];
     return module->refused[device->number];
@@ -362,10 +394,15 @@ cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *a
     if (!hd_module_variable(module, own, address, bytes, NULL) &&
         !hd_module_variable(module, variable->name, address, bytes, NULL))
         return cudaErrorInvalidSymbol;
-    if (!allocation_at(device, *address))
-        allocation_add(device, (struct allocation_entry){
-                                   .address = *address, .bytes = *bytes, .use = USED_BY_VARIABLE});
+    variable_note(device, *address, *bytes);
     return cudaSuccess;
+}
+
+void variable_note(struct cuda_device *device, u64 address, u64 bytes)
+{
+    if (!allocation_at(device, address))
+        allocation_add(device, (struct allocation_entry){
+                                   .address = address, .bytes = bytes, .use = USED_BY_VARIABLE});
 }
 
 /* The handle of a kernel is the address of its stub. */
