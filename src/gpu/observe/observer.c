@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "gpu/machine/energy.h"
 #include "gpu/machine/stats.h"
+#include "gpu/observe/events.h"
 #include "gpu/observe/trace.h"
 #include <stdlib.h>
 
@@ -11,9 +12,15 @@ enum {
     TRACE_INTERVAL = 1000 /* default core cycles between a trace's counter values */
 };
 
+struct core_range {
+    u32 first, last;
+};
+
 struct observer {
     struct hd_observe what;
-    struct trace *trace; /* NULL: none */
+    struct trace *trace;          /* NULL: none */
+    struct events *events;        /* NULL: none */
+    VEC(struct core_range) cores; /* that are traced; empty: all */
     struct observer_launch launch;
     bool traced; /* the trace includes this launch */
     fs elapsed;  /* time of earlier launches (V4) */
@@ -24,15 +31,44 @@ struct observer {
     struct energy_sum last_energy;
 };
 
+/* "0,4-7"; hd_observe has checked it. */
+static void read_cores(struct observer *observer, const char *text)
+{
+    while (*text) {
+        char *end;
+        struct core_range *range = vec_push(&observer->cores);
+        range->first = range->last = (u32)strtoul(text, &end, 10);
+        if (*end == '-')
+            range->last = (u32)strtoul(end + 1, &end, 10);
+        text = *end ? end + 1 : end;
+    }
+}
+
 struct observer *observer_create(const struct hd_observe *what)
 {
     struct observer *observer = checked(calloc(1, sizeof *observer));
     observer->what = *what;
-    if (what->trace)
+    if (what->trace && what->trace_events)
+        observer->events = events_create(what->trace, what->trace_user, what->trace_longest);
+    else if (what->trace)
         observer->trace = trace_create(what->trace, what->trace_user);
-    if (what->trace && !what->interval)
+    if (observer->trace && !what->interval)
         observer->what.interval = TRACE_INTERVAL;
+    read_cores(observer, what->trace_cores ? what->trace_cores : "");
     return observer;
+}
+
+bool observer_traces(const struct observer *observer, u32 core)
+{
+    for (u32 i = 0; i < observer->cores.count; i++)
+        if (core >= observer->cores.data[i].first && core <= observer->cores.data[i].last)
+            return true;
+    return !observer->cores.count;
+}
+
+bool observer_causes(const struct observer *observer)
+{
+    return observer->events;
 }
 
 void observer_destroy(struct observer *observer)
@@ -40,6 +76,8 @@ void observer_destroy(struct observer *observer)
     if (!observer)
         return;
     trace_destroy(observer->trace);
+    events_destroy(observer->events);
+    vec_free(&observer->cores);
     free(observer);
 }
 
@@ -64,16 +102,26 @@ static fs cycle_time(const struct observer *observer, u64 cycle)
 void observer_span(const struct observer *observer, fs *from, fs *to)
 {
     *from = *to = 0;
-    if (!observer->trace)
+    if (!observer->trace && !observer->events)
         return;
     *from = cycle_time(observer, observer->what.trace_from);
     *to = observer->what.trace_to ? cycle_time(observer, observer->what.trace_to) : FS_NEVER;
+}
+
+/* A launch that the span does not touch is not in the trace. */
+static void observer_begin_events(struct observer *observer)
+{
+    fs from, to;
+    observer_span(observer, &from, &to);
+    if (observer->events && from < to)
+        events_launch(observer->events, &observer->launch, observer->cycles);
 }
 
 void observer_begin(struct observer *observer, const struct observer_launch *launch)
 {
     observer->launch = *launch;
     observer->traced = false;
+    observer_begin_events(observer);
     memset(&observer->last, 0, sizeof observer->last);
     memset(&observer->last_energy, 0, sizeof observer->last_energy);
     observer->sampled = launch->start;
@@ -100,7 +148,14 @@ void observer_take(struct observer *observer, struct trace_buffer *core)
     for (u32 i = 0; i < core->list.count && observer->trace; i++)
         trace_note(observer->trace, &core->list.data[i],
                    shifted(observer, core->list.data[i].time));
+    for (u32 i = 0; i < core->list.count && observer->events; i++)
+        events_note(observer->events, &core->list.data[i]);
     core->list.count = 0;
+}
+
+void observer_window(struct observer *observer)
+{
+    events_window(observer->events);
 }
 
 fs observer_next(const struct observer *observer)
@@ -206,10 +261,12 @@ void observer_end(struct observer *observer, fs now, const struct machine_stats 
     fs from, to;
     tell(observer, now, stats);
     observer_span(observer, &from, &to);
-    if (from < to && from < now)
+    if (observer->trace && from < to && from < now)
         begin_trace(observer);
     if (observer->traced)
         trace_launch_end(observer->trace, shifted(observer, MIN(now, to)));
+    if (observer->events)
+        events_launch_end(observer->events, now);
     observer->elapsed += now - observer->launch.start;
     observer->cycles += stats->timing.cycles;
 }
