@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "cli/compare_inputs.h"
 #include "cli/output.h"
+#include "compare/runs.h"
 #include "report/report.h"
 
 struct report_command {
@@ -37,6 +38,27 @@ static bool take_runs(struct report_command *state)
     return true;
 }
 
+/* Whether a series is that of a run: its rows add up to the run's counters. */
+static bool series_belongs(struct report_command *state, u32 at, const char *path)
+{
+    const struct series *series = &state->series[at];
+    const json_t *totals = json_object_get(state->runs[at].run->document, "totals");
+    f64 issued = 0, cycles = 0;
+    for (u32 i = 0; i < series->rows.count; i++) {
+        issued += series->rows.data[i].issued;
+        cycles += series->rows.data[i].cycles;
+    }
+    if (issued == number_in(totals, "issue.issued") && cycles == number_in(totals, "timing.cycles"))
+        return true;
+    complain(state->command,
+             "--series: %s is of another run than %s: its rows add up to %.0f issued slots in %.0f "
+             "cycles, the run has %.0f in %.0f; expected one --series for each run, in their order",
+             text_printable(state->arena, path),
+             text_printable(state->arena, state->inputs.list.data[at].path), issued, cycles,
+             number_in(totals, "issue.issued"), number_in(totals, "timing.cycles"));
+    return false;
+}
+
 /* The n-th --series belongs to the n-th run. */
 static bool read_series(struct report_command *state)
 {
@@ -57,6 +79,8 @@ static bool read_series(struct report_command *state)
             complain(state->command, "--series: %s", error_text(&error, text, sizeof text));
             return false;
         }
+        if (!series_belongs(state, at, given->value))
+            return false;
         state->runs[at].series = &state->series[at];
         at++;
     }

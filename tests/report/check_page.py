@@ -141,9 +141,9 @@ def check_rest(page, document):
     near(summary["time"]["value"], totals["timing.picoseconds"] * 1e-12)
 
 
-def check_series(page, folder, document, most):
+def check_series(page, folder, document, most, series="s.csv"):
     """The charts over time add up to the launch, however many rows of the file are in one of theirs."""
-    with open(folder / "s.csv", encoding="utf-8") as file:
+    with open(folder / series, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     totals, slots = document["totals"], page.figure("slots-time-0")
     count = len(slots.rows)
@@ -175,9 +175,9 @@ def whole(folder):
         check(page, document)
     check_series(page, folder, document, 400)
     assert (folder / "direct.html").read_text() == page.text
-    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:s.csv")
-    heddle(folder, "report", "t.json", "--series", "s.csv", "--out", "t.html")
-    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400)
+    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:t.csv")
+    heddle(folder, "report", "t.json", "--series", "t.csv", "--out", "t.html")
+    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400, "t.csv")
     assert rows > 400 and rows > 2 * count, (rows, count)
     return document
 
@@ -276,6 +276,7 @@ def errors(folder):
             (("s.json", "--series", "bad.jsonl"), "bad.jsonl:1: not a row of a time series"),
             (("s.json", "--series", "empty.csv"), "empty.csv: the time series has no rows"),
             (("s.json", "--series", "s.csv", "--series", "s.csv"), "more --series than runs"),
+            (("s.json", "--series", "t.csv"), "t.csv is of another run than s.json"),
             (("s.json", "--out", "s.json"), "is one of the files to read"),
             (("s.json", "--out", "none/x.html"), "none/x.html"),
             (("s.json",) * 9, "at most 8 on one page")):
