@@ -80,6 +80,40 @@ void chain_wait(const struct event_trace *trace, const struct traced_warp *warp,
         wait->to = next->at;
 }
 
+/* Inserts a wait into a list, longest first; of equal ones, the earlier comes first. */
+static u32 insert(struct wait *list, u32 count, u32 most, const struct wait *wait)
+{
+    const u64 length = wait->to - wait->stall->at;
+    u32 at = count;
+    while (at && list[at - 1].to - list[at - 1].stall->at < length)
+        at--;
+    if (at == most)
+        return count;
+    memmove(&list[at + 1], &list[at], (MIN(count, most - 1) - at) * sizeof *list);
+    list[at] = *wait;
+    return MIN(count + 1, most);
+}
+
+u32 chain_longest(const struct event_trace *trace, struct wait *list, u32 most)
+{
+    u32 count = 0;
+    for (u32 l = 0; l < trace->launches.count; l++) {
+        const struct traced_launch *launch = &trace->launches.data[l];
+        for (u32 i = launch->first; i < launch->first + launch->count; i++) {
+            const struct traced_event *event = &trace->events.data[i];
+            struct traced_warp warp;
+            struct wait wait;
+            if (event->what != EVENT_WARP_STALL || event->code == WHY_NONE ||
+                !chain_warp(trace, launch, event->core, event->slot, event->at, &warp))
+                continue;
+            chain_wait(trace, &warp, event->at, &wait);
+            if (wait.stall == event && wait.to != NEVER && wait.to > event->at)
+                count = insert(list, count, most, &wait);
+        }
+    }
+    return count;
+}
+
 /* ---- what it waited for ---- */
 
 /* The end of something at depth 0, or of the trace. */

@@ -49,6 +49,8 @@ bool chain_warp(const struct event_trace *trace, const struct traced_launch *lau
  * early. */
 void chain_wait(const struct event_trace *trace, const struct traced_warp *warp, u64 at,
                 struct wait *wait);
+/* The longest waits of a trace that end in it, longest first; their number. */
+u32 chain_longest(const struct event_trace *trace, struct wait *list, u32 most);
 /* Explains it, link by link; the texts live in `arena`. */
 void chain_explain(struct chain *chain, struct arena *arena, const struct event_trace *trace,
                    const struct wait *wait);

@@ -19,44 +19,10 @@ struct why_command {
 
 /* ---- the longest waits ---- */
 
-/* Inserts a wait into a list, longest first. */
-static u32 insert(struct wait *list, u32 count, const struct wait *wait)
-{
-    const u64 length = wait->to - wait->stall->at;
-    u32 at = count;
-    while (at && list[at - 1].to - list[at - 1].stall->at < length)
-        at--;
-    if (at == LONGEST)
-        return count;
-    memmove(&list[at + 1], &list[at], (MIN(count, LONGEST - 1) - at) * sizeof *list);
-    list[at] = *wait;
-    return MIN(count + 1, LONGEST);
-}
-
-static u32 longest_waits(const struct why_command *state, struct wait *list)
-{
-    u32 count = 0;
-    for (u32 l = 0; l < state->trace.launches.count; l++) {
-        const struct traced_launch *launch = &state->trace.launches.data[l];
-        for (u32 i = launch->first; i < launch->first + launch->count; i++) {
-            const struct traced_event *event = &state->trace.events.data[i];
-            struct traced_warp warp;
-            struct wait wait;
-            if (event->what != EVENT_WARP_STALL || event->code == WHY_NONE ||
-                !chain_warp(&state->trace, launch, event->core, event->slot, event->at, &warp))
-                continue;
-            chain_wait(&state->trace, &warp, event->at, &wait);
-            if (wait.stall == event && wait.to != NEVER)
-                count = insert(list, count, &wait);
-        }
-    }
-    return count;
-}
-
 static int list_waits(struct why_command *state)
 {
     struct wait list[LONGEST];
-    const u32 count = longest_waits(state, list);
+    const u32 count = chain_longest(&state->trace, list, LONGEST);
     printf("The longest waits; 'heddle why %s --at CYCLE --core C --warp W' explains one:\n\n",
            text_printable(state->arena, state->path));
     printf("cycles      at  core  warp  why        where\n");

@@ -264,6 +264,32 @@ def without_time(folder):
     assert "out_of_bounds" in page.figure("summary").texts()["outcome"]["value"]
 
 
+def window(folder):
+    """The page of a run with a window is that of its files; what is in the window is tested in a browser."""
+    heddle(folder, *RUN, "--stats", "w.json", "--interval", "100:w.csv", "--trace", "w.jsonl", "--trace-window", "300:700",
+           "--report", "direct.html")
+    heddle(folder, "report", "w.json", "--series", "w.csv", "--events", "w.jsonl")
+    page = Page(folder / "w.html")
+    assert (folder / "direct.html").read_text() == page.text
+    loads_nothing(page)
+    figure = page.figure("waits")
+    assert figure.column("cycles") == [to - at for at, to in zip(figure.column("from cycle"), figure.column("to cycle"))]
+    assert all(300 <= at < 700 for at in figure.column("from cycle"))
+    chains = json.loads(next(one.text for one in page.sections["waits"].iter("script")))
+    assert len(chains["chains"]) == len(figure.rows) and all(chain for chain in chains["chains"])
+    size = len(page.text) - len(json.dumps(chains))
+    assert size < 400_000, size
+    # without a trace of its own, the window is for the page only
+    heddle(folder, *RUN, "--trace-window", "300:700", "--interval", "100:w.csv", "--stats", "w.json", "--report", "alone.html")
+    without = [re.sub("<pre class=.command.*?</pre>", "", (folder / name).read_text()) for name in ("w.html", "alone.html")]
+    assert without[0] == without[1]
+    (folder / "other.jsonl").write_text((folder / "w.jsonl").read_text().replace('"kernel":"stride"', '"kernel":"other"'))
+    for words, message in (((), "none.jsonl: cannot open"), ((), "no kernel 'other'")):
+        name = "none.jsonl" if "none" in message else "other.jsonl"
+        done = heddle(folder, "report", "w.json", "--events", name, code=2)
+        assert message in done.stderr, done.stderr
+
+
 def errors(folder):
     (folder / "bad.csv").write_text("launch,kernel\n0,k\n")
     (folder / "bad.jsonl").write_text('{"from_cycle": 0}\n')
@@ -295,4 +321,5 @@ with tempfile.TemporaryDirectory() as name:
     several(here)
     findings(here, run)
     without_time(here)
+    window(here)
     errors(here)

@@ -6,6 +6,7 @@
 #include "gpu/machine/stats.h"
 #include "gpu/observe/events.h"
 #include "gpu/observe/trace.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -16,17 +17,24 @@ struct core_range {
     u32 first, last;
 };
 
+/* Blocks on a core, times the time that they have been there since the last sample. */
+struct core_blocks {
+    u32 blocks;
+    fs since, sum;
+};
+
 struct observer {
     struct hd_observe what;
     struct trace *trace;          /* NULL: none */
     struct events *events;        /* NULL: none */
     VEC(struct core_range) cores; /* that are traced; empty: all */
     struct observer_launch launch;
-    bool traced; /* the trace includes this launch */
-    fs elapsed;  /* time of earlier launches (V4) */
-    u64 cycles;  /* of earlier launches */
-    fs next;     /* next sample, device time */
-    fs sampled;  /* last sample, device time */
+    bool traced;                    /* the trace includes this launch */
+    fs elapsed;                     /* time of earlier launches (V4) */
+    u64 cycles;                     /* of earlier launches */
+    fs next;                        /* next sample, device time */
+    fs sampled;                     /* last sample, device time */
+    VEC(struct core_blocks) blocks; /* by core */
     struct machine_stats last;
     struct energy_sum last_energy;
 };
@@ -78,6 +86,7 @@ void observer_destroy(struct observer *observer)
     trace_destroy(observer->trace);
     events_destroy(observer->events);
     vec_free(&observer->cores);
+    vec_free(&observer->blocks);
     free(observer);
 }
 
@@ -122,6 +131,9 @@ void observer_begin(struct observer *observer, const struct observer_launch *lau
     observer->launch = *launch;
     observer->traced = false;
     observer_begin_events(observer);
+    observer->blocks.count = 0;
+    for (u32 i = 0; i < launch->cores; i++)
+        *vec_push(&observer->blocks) = (struct core_blocks){.since = launch->start};
     memset(&observer->last, 0, sizeof observer->last);
     memset(&observer->last_energy, 0, sizeof observer->last_energy);
     observer->sampled = launch->start;
@@ -203,8 +215,33 @@ static void count(struct observer *observer, fs from, const struct sample *sampl
                                   (f64)part->timing.picoseconds)});
 }
 
+static void count_blocks(struct core_blocks *core, fs now)
+{
+    core->sum += now > core->since ? core->blocks * (now - core->since) : 0;
+    core->since = MAX(core->since, now);
+}
+
+void observer_blocks(struct observer *observer, u32 core, u32 blocks, fs now)
+{
+    count_blocks(&observer->blocks.data[core], now);
+    observer->blocks.data[core].blocks = blocks;
+}
+
+/* Of each core: cycles of its blocks since the last row. */
+static void blocks_json(json_t *row, struct observer *observer, fs now)
+{
+    char name[48];
+    for (u32 i = 0; i < observer->blocks.count; i++) {
+        struct core_blocks *core = &observer->blocks.data[i];
+        count_blocks(core, now);
+        snprintf(name, sizeof name, "core%u.block_cycles", i);
+        json_object_set_new(row, name, stats_number(core->sum / observer->launch.core_period));
+        core->sum %= observer->launch.core_period;
+    }
+}
+
 /* Writes one line of the time series. */
-static void write_row(struct observer *observer, const struct sample *sample)
+static void write_row(struct observer *observer, fs now, const struct sample *sample)
 {
     const struct machine_stats *part = &sample->stats;
     u64 from = observer->last.timing.cycles;
@@ -220,6 +257,7 @@ static void write_row(struct observer *observer, const struct sample *sample)
     }
     json_object_set_new(row, "dram_gb_per_s",
                         part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
+    blocks_json(row, observer, now);
     char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(row);
     size_t length = strlen(text);
@@ -242,7 +280,7 @@ static void tell(struct observer *observer, fs now, const struct machine_stats *
     if (observer->trace)
         count(observer, observer->sampled, &sample);
     if (observer->what.series && observer->what.interval)
-        write_row(observer, &sample);
+        write_row(observer, now, &sample);
     observer->last = *stats;
     observer->last_energy = energy;
     observer->sampled = now;

@@ -59,6 +59,8 @@ bool observer_traces(const struct observer *observer, u32 core);
 bool observer_causes(const struct observer *observer);
 /* All cores, and all channels, have been taken. */
 void observer_window(struct observer *observer);
+/* A core has this many blocks from now on. */
+void observer_blocks(struct observer *observer, u32 core, u32 blocks, fs now);
 /* The time of the next sample; FS_NEVER: none. */
 fs observer_next(const struct observer *observer);
 /* `stats`: all of this launch up to `now`, timing.cycles and timing.picoseconds included. */

@@ -220,6 +220,13 @@ void observe(struct timed_run *run, bool last)
     observer_sample(observer, t->now, &run->launch->stats);
 }
 
+void observe_blocks(struct timed_run *run, u32 core, fs time)
+{
+    struct observer *observer = run->timing->device->observer;
+    if (observer)
+        observer_blocks(observer, core, run->resident[core], time);
+}
+
 void observe_end(struct timed_run *run)
 {
     struct timing *t = run->timing;
