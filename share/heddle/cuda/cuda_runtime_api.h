@@ -141,6 +141,7 @@ enum {
     cudaDeviceScheduleSpin = 1,
     cudaDeviceScheduleYield = 2,
     cudaDeviceScheduleBlockingSync = 4,
+    cudaDeviceBlockingSync = 4, /* the older name */
     cudaDeviceMapHost = 8,
     cudaDeviceLmemResizeToMax = 16,
     cudaOccupancyDefault = 0,
