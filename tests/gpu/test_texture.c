@@ -176,7 +176,7 @@ static int64_t total(const struct rig *rig, const char *name)
     json_t *stats = json_loads(text, 0, NULL);
     const json_t *value = json_object_get(json_object_get(stats, "totals"), name);
     assert_non_null(value);
-    const int64_t count = json_integer_value(value);
+    const int64_t count = (int64_t)json_number_value(value); /* rates here are whole */
     json_decref(stats);
     hd_free(text);
     return count;
@@ -312,6 +312,8 @@ static void counts(void **state)
         assert_int_equal(total(&rig, "texture.texels"), 32);
         assert_int_equal(total(&rig, "texture.transactions"), 4);
         assert_int_equal(total(&rig, "texture.cycles"), 11);
+        assert_int_equal(total(&rig, "texture.texels_per_lane"), 1);
+        assert_int_equal(total(&rig, "texture.transactions_per_fetch"), 4);
         assert_int_equal(total(&rig, reads), 4);
         launch(&rig, "middle", 0, words);
         /* four texels each, up to the thirty-third of two rows, which share lines */

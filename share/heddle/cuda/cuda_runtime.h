@@ -88,6 +88,11 @@ typedef unsigned cuuint32_t;
 #include "heddle_templates.h"
 #include "heddle_textures.h"
 
+#ifdef __HEDDLE_RELOCATABLE__
+/* The compiler registers no device code of a file without kernels and variables. */
+static __device__ __attribute__((used)) char heddle_part;
+#endif
+
 #else
 #include "cuda_runtime_api.h"
 #endif
