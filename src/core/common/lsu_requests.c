@@ -323,6 +323,7 @@ PART_OF bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     if (cache_refuses(result)) {
         lsu->stalled_by[pipe] = cache_stalls(counters, result);
         lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe);
+        core_trace(core, TRACE_REFUSED, result, request->inst, request->inflight, index);
         return false;
     }
     lsu->pipes_stalled = 0;
