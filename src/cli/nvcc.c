@@ -49,9 +49,11 @@ struct nvcc {
     struct toolchain toolchain;
     const char *data; /* share/heddle/cuda */
     const char *output;
-    struct word_list inputs, both, device, host, link;
-    u32 arch, files; /* files: objects made */
+    struct word_list inputs, both, device, host, link,
+        dependencies; /* the last: -MD and the like */
+    u32 arch, files;  /* files: objects made */
     bool compile_only, ptx, fatbin, verbose;
+    bool list_headers;             /* -M */
     bool relocatable, device_link; /* -rdc=true; -dlink */
     bool hip, all_cuda;            /* hipcc; -x cu: C++ sources have kernels, too */
     bool separate;                 /* products and sums are not fused */
@@ -95,6 +97,7 @@ enum word_use {
     AS_OUTPUT,
     AS_ARCH,
     AS_RELOCATABLE,
+    AS_DEPENDENCY,
     AS_LANGUAGE,
     DROPPED
 };
@@ -125,6 +128,9 @@ static const struct valued {
     {"--gpu-architecture", NULL, AS_ARCH},
     {"-gencode", NULL, AS_ARCH},
     {"--generate-code", NULL, AS_ARCH},
+    {"-MF", NULL, AS_DEPENDENCY},
+    {"-MT", NULL, AS_DEPENDENCY},
+    {"-MQ", NULL, AS_DEPENDENCY},
     {"-rdc", NULL, AS_RELOCATABLE},
     {"--relocatable-device-code", NULL, AS_RELOCATABLE},
     {"-code", NULL, DROPPED},
@@ -234,6 +240,9 @@ static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *
         return read_arch(nvcc, value);
     case AS_RELOCATABLE:
         return read_flag(nvcc, row->name, value, &nvcc->relocatable);
+    case AS_DEPENDENCY:
+        ADD(&nvcc->dependencies, row->name, value);
+        return true;
     case AS_LANGUAGE:
         nvcc->all_cuda |= !strcmp(value, "cu") || !strcmp(value, "hip");
         return true;
@@ -291,6 +300,12 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         add(&nvcc->inputs, word);
     else if (!strcmp(word, "-c") || !strcmp(word, "--compile"))
         nvcc->compile_only = true;
+    else if (!strcmp(word, "-M") || !strcmp(word, "-MM"))
+        nvcc->list_headers = true;
+    else if (!strcmp(word, "-MD") || !strcmp(word, "-MMD") || !strcmp(word, "-MP"))
+        add(&nvcc->dependencies, word);
+    else if (!strcmp(word, "-shared") || !strcmp(word, "--shared"))
+        add(&nvcc->link, "-shared");
     else if (!strcmp(word, "-fgpu-rdc"))
         nvcc->relocatable = true;
     else if (!strcmp(word, "-dc") || !strcmp(word, "--device-c"))
@@ -325,7 +340,7 @@ static bool run(const struct nvcc *nvcc, struct word_list *words)
     add(words, NULL);
     if (nvcc->verbose) {
         for (u32 i = 0; words->list.data[i]; i++)
-            fprintf(stderr, "%s%s", i ? " " : "", words->list.data[i]);
+            fprintf(stderr, "%s%s", i ? " " : "#$ ", words->list.data[i]);
         fputc('\n', stderr);
     }
     const int failed = posix_spawnp(&child, words->list.data[0], NULL, NULL,
@@ -482,6 +497,17 @@ static const char *beside(struct arena *arena, const char *input, const char *en
     return arena_printf(arena, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, ending);
 }
 
+/* -M: the headers that a file includes, for make. */
+static bool list_headers(const struct nvcc *nvcc, const char *input)
+{
+    struct word_list words = {0};
+    begin_cuda(nvcc, &words, "--cuda-host-only");
+    add(&words, "-M");
+    add_all(&words, &nvcc->dependencies);
+    ADD(&words, input, "-o", nvcc->output ? nvcc->output : "-");
+    return run(nvcc, &words);
+}
+
 static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *object)
 {
     const char *folder = nvcc->folder.path;
@@ -489,6 +515,8 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
     const char *fat = !nvcc->fatbin ? arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files)
                       : nvcc->output ? nvcc->output
                                      : beside(nvcc->arena, input, ".fatbin");
+    if (nvcc->list_headers)
+        return list_headers(nvcc, input);
     if (nvcc->ptx)
         return compile_device(nvcc, input,
                               nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
@@ -501,6 +529,7 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
     begin_cuda(nvcc, &words, "--cuda-host-only");
     ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
     add_all(&words, &nvcc->host);
+    add_all(&words, &nvcc->dependencies);
     ADD(&words, input, "-o", object);
     return run(nvcc, &words) && (!nvcc->relocatable || share_variables(nvcc, names, object));
 }
@@ -513,6 +542,7 @@ static bool compile_host(const struct nvcc *nvcc, const char *input, const char 
         "-isystem", nvcc->data);
     add_all(&words, &nvcc->both);
     add_all(&words, &nvcc->host);
+    add_all(&words, &nvcc->dependencies);
     ADD(&words, input, "-o", object);
     return run(nvcc, &words);
 }
@@ -550,9 +580,15 @@ static bool link_program(const struct nvcc *nvcc, const struct word_list *object
                                 "its prefix");
         return false;
     }
-    ADD(&words, nvcc->toolchain.clang, "--driver-mode=g++");
+    const char *folder =
+        arena_strndup(nvcc->arena, runtime, (size_t)(strrchr(runtime, '/') - runtime));
+    if (nvcc->verbose) /* what CMake looks for, as nvcc has it */
+        fprintf(stderr, "#$ PATH=%s\n#$ LIBRARIES=-L%s\n#$ -arch compute_%u\n", getenv("PATH"),
+                folder, nvcc->arch);
+    ADD(&words, "g++");
     add_all(&words, objects);
-    ADD(&words, "-o", nvcc->output ? nvcc->output : "a.out", runtime);
+    ADD(&words, "-o", nvcc->output ? nvcc->output : "a.out",
+        arena_printf(nvcc->arena, "-L%s", folder), "-lheddle-cudart");
     add_all(&words, &nvcc->link);
     add(&words, "-lm");
     return run(nvcc, &words);
@@ -591,7 +627,11 @@ static bool find_parts(struct nvcc *nvcc)
 /* The option by which every input has an output of its own; NULL: none, they become a program. */
 static const char *one_output(const struct nvcc *nvcc)
 {
-    return nvcc->ptx ? "-ptx" : nvcc->fatbin ? "-fatbin" : nvcc->compile_only ? "-c" : NULL;
+    return nvcc->list_headers   ? "-M"
+           : nvcc->ptx          ? "-ptx"
+           : nvcc->fatbin       ? "-fatbin"
+           : nvcc->compile_only ? "-c"
+                                : NULL;
 }
 
 static bool build(struct nvcc *nvcc)
@@ -646,8 +686,8 @@ static int run_compiler(const struct command *command, const struct command_line
         usage_error(command, "-o with %s takes one file", one_output(&nvcc));
     else if (ok && check_files(&nvcc) && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
-    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,
-                                     &nvcc.link};
+    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device,
+                                     &nvcc.host,   &nvcc.link, &nvcc.dependencies};
     for (u32 i = 0; i < ARRAY_LEN(all); i++)
         vec_free(&all[i]->list);
     arena_destroy(nvcc.arena);
