@@ -68,9 +68,22 @@ static void begin(struct core *core)
     miaow_lsu_begin(core);
 }
 
+/* The slot's last warp may have left in the cycle in which its last instruction retired: what becomes
+ * free later is not the new warp's. */
+static void disown_releases(struct miaow *miaow, u32 s)
+{
+    for (u32 at = 0; at < SOON; at++)
+        for (u32 i = 0; i < miaow->release_count[at]; i++)
+            if (miaow->releases[at][i].slot == s)
+                miaow->releases[at][i].retires = false;
+    miaow->saturated &= ~bit(s);
+}
+
 static void start_warp(struct core *core, u32 s)
 {
     struct miaow *miaow = miaow_of(core);
+    if (miaow_has_paths(core))
+        disown_releases(miaow, s);
     miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
     miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
     if (UNLIKELY(core->config.live)) { /* what flipped bits have left */
@@ -243,12 +256,26 @@ static void arrive(struct core *core)
     count_words(miaow, word.slot, &core->config);
 }
 
-/* Slots whose warp waited and can continue because of other warps or mechanisms. */
+/* The last threads of a warp have exited, without s_endpgm: the slot fetches nothing until it has
+ * another warp. */
+static void stop(struct core *core, u32 s)
+{
+    struct miaow *miaow = miaow_of(core);
+    miaow->parked &= ~bit(s);
+    miaow->running &= ~bit(s);
+    miaow_reset_queue(core, s);
+}
+
+/* Slots whose warp waited and can continue because of other warps or mechanisms, or has ended. */
 static void unpark(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
     for (u64 set = miaow->parked; set; set &= set - 1) {
         const u32 s = first_bit(set);
+        if (!(core->present & ~core->ended & bit(s))) {
+            stop(core, s);
+            continue;
+        }
         if (core->slots[s].at == NO_INST)
             continue;
         miaow->parked &= ~bit(s);
