@@ -59,6 +59,7 @@ struct CUstream_st {
     u64 ready_ps; /* simulated time at which all its work is done */
     unsigned flags;
     int priority;
+    struct capture *capture; /* its work goes into a graph; NULL: it runs */
 };
 
 struct cuda_device {
@@ -143,6 +144,23 @@ void allocation_add(struct cuda_device *device, struct allocation_entry entry);
 /* Frees everything that a program has allocated. */
 void allocations_free(struct cuda_device *device);
 
+/* A copy, and a fill, of rows. */
+struct copy_work {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+};
+cudaError_t copy_act(struct cuda_device *device, const struct copy_work *work,
+                     struct CUstream_st *stream, bool wait);
+struct fill_work {
+    void *to;
+    size_t pitch, width, height; /* in bytes */
+    u8 pattern[4];
+    u32 pattern_bytes;
+};
+cudaError_t fill_act(struct cuda_device *device, const struct fill_work *work,
+                     struct CUstream_st *stream, bool wait);
 /* Fills `count` elements with a pattern. */
 cudaError_t pattern_fill(void *to, const void *pattern, u32 pattern_bytes, size_t count, bool wait,
                          cudaStream_t stream);
@@ -163,6 +181,29 @@ u64 stream_work(struct CUstream_st *stream, enum engine engine, u64 picoseconds)
 void stream_wait(struct CUstream_st *stream);
 void device_wait(struct cuda_device *device);
 void streams_free(struct cuda_device *device);
+
+struct CUevent_st {
+    u32 kind; /* enum handle_kind */
+    unsigned flags;
+    bool recorded;
+    u64 ps;
+    struct cuda_device *device;
+    struct capture *capture; /* recorded in a stream whose work goes into a graph, */
+    u32 node;                /* after this node */
+};
+
+/* ---- graphs: graph.c ---- */
+
+/* Adds work of a stream to the graph that is captured. */
+cudaError_t capture_copy(struct CUstream_st *stream, const struct copy_work *work);
+cudaError_t capture_fill(struct CUstream_st *stream, const struct fill_work *work);
+cudaError_t capture_kernel(struct CUstream_st *stream, const void *function,
+                           const struct hd_kernel_info *info, struct dim3 grid, struct dim3 block,
+                           void **args, size_t shared_bytes, bool cooperative);
+cudaError_t capture_host(struct CUstream_st *stream, cudaHostFn_t call, void *user);
+/* The event stands for the stream's last node; a stream that waits for it joins the capture. */
+void capture_record(struct CUstream_st *stream, struct CUevent_st *event);
+void capture_wait(struct CUstream_st *stream, const struct CUevent_st *event);
 
 /* ---- modules: module.c ---- */
 
