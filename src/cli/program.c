@@ -99,10 +99,13 @@ static bool write_file(struct child *child, const char *name, const char *text)
     return write_bytes(child, name, text, strlen(text));
 }
 
-/* Heddle's CUDA runtime under the names that programs ask for. */
+/* Heddle's CUDA runtime, which is also the driver API and the run-time compiler, under the names that
+ * programs ask for. */
 static bool link_runtimes(struct child *child)
 {
-    static const char *const names[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
+    static const char *const names[] = {"libcudart.so.11.0", "libcudart.so.12",  "libcudart.so.13",
+                                        "libcuda.so.1",      "libnvrtc.so.11.2", "libnvrtc.so.12",
+                                        "libnvrtc.so.13"};
     char *whole = realpath(child->runtime, NULL);
     bool ok = whole && mkdir(arena_printf(child->arena, "%s/cuda", child->folder), 0700) == 0;
     for (u32 i = 0; ok && i < ARRAY_LEN(names); i++)

@@ -193,14 +193,22 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 
 /* ---- fills ---- */
 
-static cudaError_t fill_rows(void *to, size_t pitch, int value, size_t width, size_t height,
-                             bool wait, cudaStream_t handle)
+static void fill_host(u8 *to, const void *pattern, u32 pattern_bytes, size_t bytes)
+{
+    if (pattern_bytes == 1)
+        memset(to, *(const u8 *)pattern, bytes);
+    for (size_t i = 0; pattern_bytes > 1 && i < bytes; i += pattern_bytes)
+        memcpy(to + i, pattern, pattern_bytes);
+}
+
+/* Rows of `width` bytes, each filled with a pattern. */
+static cudaError_t fill_rows(void *to, size_t pitch, const void *pattern, u32 pattern_bytes,
+                             size_t width, size_t height, bool wait, cudaStream_t handle)
 {
     ENTER(device);
     struct hd_error error = {0};
     struct CUstream_st *stream = stream_of(device, handle);
     const struct copy_end place = place_of(device, to, pitch, true);
-    const u8 byte = (u8)value;
     if (!stream)
         return ended(cudaErrorInvalidResourceHandle);
     if (height > 1 && width > pitch)
@@ -208,8 +216,8 @@ static cudaError_t fill_rows(void *to, size_t pitch, int value, size_t width, si
     for (size_t row = 0; width && row < height; row++) {
         const u64 at = place.address + row * pitch;
         if (!place.device)
-            memset((void *)at, value, width);
-        else if (!hd_fill(device->device, at, &byte, 1, width, &error)) {
+            fill_host((u8 *)at, pattern, pattern_bytes, width);
+        else if (!hd_fill(device->device, at, pattern, pattern_bytes, width, &error)) {
             explain("cudaMemset", "%s", error.message);
             return ended(cudaErrorInvalidValue);
         }
@@ -220,29 +228,44 @@ static cudaError_t fill_rows(void *to, size_t pitch, int value, size_t width, si
     return ended(cudaSuccess);
 }
 
+cudaError_t pattern_fill(void *to, const void *pattern, u32 pattern_bytes, size_t count, bool wait,
+                         cudaStream_t stream)
+{
+    size_t bytes;
+    if ((u64)to % pattern_bytes || __builtin_mul_overflow(count, pattern_bytes, &bytes))
+        return ended(cudaErrorInvalidValue);
+    return fill_rows(to, 0, pattern, pattern_bytes, bytes, 1, wait, stream);
+}
+
+static cudaError_t fill_bytes(void *to, size_t pitch, int value, size_t width, size_t height,
+                              bool wait, cudaStream_t stream)
+{
+    return fill_rows(to, pitch, &(u8){(u8)value}, 1, width, height, wait, stream);
+}
+
 EXPORT_SYNC(cudaMemset)
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-    return fill_rows(to, 0, value, bytes, 1, true, NULL);
+    return fill_bytes(to, 0, value, bytes, 1, true, NULL);
 }
 
 EXPORT_STREAM(cudaMemsetAsync)
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return fill_rows(to, 0, value, bytes, 1, false, stream);
+    return fill_bytes(to, 0, value, bytes, 1, false, stream);
 }
 
 EXPORT_SYNC(cudaMemset2D)
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return fill_rows(to, pitch, value, width, height, true, NULL);
+    return fill_bytes(to, pitch, value, width, height, true, NULL);
 }
 
 EXPORT_STREAM(cudaMemset2DAsync)
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream)
 {
-    return fill_rows(to, pitch, value, width, height, false, stream);
+    return fill_bytes(to, pitch, value, width, height, false, stream);
 }
 
 EXPORT_SYNC(cudaMemset3D)
@@ -250,8 +273,8 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent 
 {
     cudaError_t status = cudaSuccess;
     for (size_t z = 0; z < extent.depth && status == cudaSuccess; z++)
-        status = fill_rows((u8 *)to.ptr + z * to.ysize * to.pitch, to.pitch, value, extent.width,
-                           extent.height, true, NULL);
+        status = fill_bytes((u8 *)to.ptr + z * to.ysize * to.pitch, to.pitch, value, extent.width,
+                            extent.height, true, NULL);
     return status;
 }
 

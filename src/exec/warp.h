@@ -211,8 +211,8 @@ struct exec {
     u32 param_bytes;
     u32 env[9]; /* values of %envreg0 to 8: dimensions, three offsets and an address, low words
                  * first */
-    const struct entry *entry; /* initial contents of a warp's registers; NULL: zeros */
-    u64 entry_address;         /* guest address of its image */
+    const struct entry_state *entry; /* initial contents of a warp's registers; NULL: zeros */
+    u64 entry_address;               /* guest address of its image */
     /* Guest address of the launch's local memory, with room for every resident warp:
      * entry->local_bytes * lanes each, by thread_block.slot. */
     u64 entry_local_address;
