@@ -88,18 +88,25 @@ cudaError_t cudaThreadSynchronize(void)
 
 /* The device stays open, so that its records and statistics continue; its memory, streams and error are
  * gone, and variables have their initial values again. */
-EXPORT(cudaDeviceReset)
-cudaError_t cudaDeviceReset(void)
+cudaError_t device_reset(void)
 {
-    LOCKED;
     struct cuda_device *device = device_current();
     if (!device)
         return ended(cudaSuccess);
     device->sticky = cudaSuccess;
+    textures_free(device);
+    arrays_free(device);
     allocations_free(device);
     streams_free(device);
     modules_forget(device);
     return ended(cudaSuccess);
+}
+
+EXPORT(cudaDeviceReset)
+cudaError_t cudaDeviceReset(void)
+{
+    LOCKED;
+    return device_reset();
 }
 
 EXPORT(cudaThreadExit)

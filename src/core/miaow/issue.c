@@ -91,6 +91,8 @@ static void release(struct core *core, const struct miaow_release *r)
         miaow->saturated &= ~bit(r->slot);
 }
 
+static void act_clear(struct core *core);
+
 void miaow_issue_release(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -108,6 +110,8 @@ void miaow_issue_release(struct core *core)
         miaow->clear = (miaow->clear & ~bit(s)) | (u64)is_clear(core, s, time) << s;
     }
     miaow->recheck = 0;
+    if (UNLIKELY(miaow->barring & miaow->clear))
+        act_clear(core);
 }
 
 /* ---- from decode ---- */
@@ -136,6 +140,20 @@ static void act(struct core *core, u32 s, u32 inst)
         miaow_follow(core, s, inst);
 }
 
+/* Barriers of PTX read registers: they act when these have been written. */
+static void act_clear(struct core *core)
+{
+    struct miaow *miaow = miaow_of(core);
+    for (u64 set = miaow->barring & miaow->clear; set && !core->stopped; set &= set - 1) {
+        const u32 s = first_bit(set);
+        miaow->barring &= ~bit(s);
+        miaow->valid &= ~bit(s);
+        miaow->clear &= ~bit(s);
+        miaow->parked |= bit(s);
+        act(core, s, miaow->slots[s].entry);
+    }
+}
+
 void miaow_issue_take(struct core *core, const struct miaow_step *step)
 {
     struct miaow *miaow = miaow_of(core);
@@ -153,6 +171,13 @@ void miaow_issue_take(struct core *core, const struct miaow_step *step)
     miaow->moved = true;
     if (time->flags & TIME_END) {
         miaow->halted_next |= mask;
+        return;
+    }
+    if (time->flags & TIME_BLOCK_BARRIER && miaow_has_paths(core)) {
+        miaow->barring |= mask;
+        miaow->entering |= mask;
+        for (u32 k = 0; k < CLASSES; k++)
+            miaow->of_class[k] &= ~mask;
         return;
     }
     if (time->flags & (TIME_COUNTERS | TIME_BLOCK_BARRIER)) {
@@ -228,11 +253,15 @@ void miaow_issue_issue(struct core *core)
         miaow_follow(core, s, inst);
     reserve(core, s, time);
     start_unit(core, inflight, s, unit);
-    if (!(time->flags & TIME_BRANCH)) {
+    if (time->flags & TIME_BRANCH)
+        return;
+    const u32 at = core->slots[s].at;
+    const bool elsewhere =
+        at != inst + 1 && (miaow_has_paths(core) || core->slots[s].warp->reformed);
+    if (UNLIKELY(at == NO_INST || elsewhere))
+        miaow->parked |= bit(s);
+    if (!elsewhere)
         *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 2) |= bit(s);
-        if (UNLIKELY(core->slots[s].at == NO_INST))
-            miaow->parked |= bit(s);
-    }
 }
 
 /* ---- arbitration ---- */

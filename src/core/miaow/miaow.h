@@ -121,6 +121,7 @@ struct miaow {
     struct miaow_step decoding, decoded;
     /* issue */
     u64 valid, entering, clear, recheck;
+    u64 barring; /* barriers of PTX that wait for their registers */
     u64 of_class[CLASSES];
     u64 saturated, memory_wait, memory_done, halted, halted_next, parked, branching;
     u64 ready[CLASSES];       /* as the arbiters see them, a cycle late */
@@ -156,6 +157,12 @@ extern const struct pipeline miaow_pipeline;
 static inline struct miaow *miaow_of(const struct core *core)
 {
     return core->own;
+}
+/* Whether threads diverge by paths (PTX), not by EXEC: after any instruction a warp may continue on
+ * another path, and it ends without s_endpgm. */
+static inline bool miaow_has_paths(const struct core *core)
+{
+    return !core->exec->image->program->traits.explicit_exec;
 }
 /* storage.c */
 void miaow_storage(struct state_list *list, const struct core_config *machine);
