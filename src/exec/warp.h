@@ -295,6 +295,8 @@ bool block_unblock(struct thread_block *block);
 /* Hash of everything that determines what a warp does next, except memory that others can
  * change. */
 u64 warp_hash(const struct warp *warp);
+/* The same without vector registers. */
+u64 warp_hash_plain(const struct warp *warp);
 
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);
