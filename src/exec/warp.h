@@ -203,6 +203,7 @@ struct exec {
     const struct function *kernel;
     struct memory *memory;
     struct heap *heap;
+    const struct texture_table *textures;
     const struct launch_params *limits;
     u32 grid[3], dims[3]; /* blocks; threads of a block */
     u32 static_shared_bytes, dynamic_shared_bytes;
