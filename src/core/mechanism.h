@@ -16,15 +16,18 @@
 #define CORE_MECHANISM_H
 
 #include "analysis/lane_liveness.h"
+#include "analysis/lane_regions.h"
 #include "analysis/last_reads.h"
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
+#include "analysis/regions.h"
 #include "analysis/sides.h"
 #include "base/events.h"
 #include "base/state_walk.h"
 #include "chip/classes.h"
 #include "core/stages.h"
+#include "exec/live.h"
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
@@ -377,7 +380,7 @@ void inflight_count_work(struct core *core, const struct inflight *inflight, boo
 
 /* ---- re-formed warps ----
  *
- * For mechanisms that set `reforms`, on code without explicit EXEC. A slot may execute threads of
+ * For mechanisms that set `reforms`. A slot may execute threads of
  * several warps of its block: lane i then runs the thread of lane i of the warp in slot homes[i].
  * Registers, predicates, local memory and the numbers of a thread stay with its home
  * (exec/reformed.h). The mechanism sees to it that every live thread is in one slot at most, that
@@ -385,12 +388,24 @@ void inflight_count_work(struct core *core, const struct inflight *inflight, boo
  * core_home says where the thread of a slot's lane is at home.
  */
 
+/* With explicit EXEC, each time before slots of a group are re-formed or restored: they keep the scalars
+ * of their warps, or give back what re-formed warps have changed to where the threads are at home. The
+ * region, which lane_regions_find has found, is that of all code that re-formed warps execute until
+ * they are restored. */
+void core_keep(struct core *core, u64 slots, const struct lane_region *region);
 /* The slot, which is held or waits and has nothing in flight, executes these lanes from `pc` on.
  * Those that reach `rpc` (NO_INST: none) leave it; when the last one has left or exited, `control` is
- * called and the slot waits. Without lanes it waits at once. */
-void core_reform(struct core *core, u32 slot, const u8 *homes, lane_set lanes, u32 pc, u32 rpc);
+ * called and the slot waits. Without lanes it waits at once. `region`: as in core_keep; without
+ * explicit EXEC NULL. */
+void core_reform(struct core *core, u32 slot, const u8 *homes, lane_set lanes,
+                 const struct lane_region *region, u32 pc, u32 rpc);
 /* The slot executes its own live threads again, from `pc` on; it ends if there are none. */
 void core_restore(struct core *core, u32 slot, u32 pc);
+/* Lanes of a slot that are active now. */
+static inline lane_set core_active(const struct core *core, u32 slot)
+{
+    return core->slots[slot].warp->active;
+}
 static inline bool core_is_reformed(const struct core *core, u32 slot)
 {
     return core->slots[slot].warp->reformed != NULL;
@@ -433,6 +448,31 @@ static inline void core_want_cycles(struct core *core, i32 change)
 /* For the only mechanism that fills `pick` or `insert` on this core: it decides nothing there until
  * the next launch, so that schedulers may sleep again. Others make it do nothing. */
 void core_pick_ends(struct core *core);
+/*
+ * For mechanisms that set `restarts`. Before an instruction of the program that is cut, a warp waits
+ * until it has nothing in flight; the paths that it has then are kept. core_restart sends the warp
+ * back to the last cut that it has passed: what it has in flight is annulled, registers and memory
+ * stay as they are. Returns the number of instructions that it has issued since. The code between two
+ * cuts must be idempotent, and nothing that takes effect at issue, but for branches, may have been
+ * issued since the cut (analysis/regions.h). Cuts are made when a launch begins (`launch`), and stay.
+ */
+void core_cut(struct core *core, u32 inst);
+static inline bool core_is_cut(const struct core *core, u32 inst)
+{
+    return core->times[inst].flags & TIME_CUT;
+}
+u64 core_restart(struct core *core, u32 slot);
+/* From now on the instruction changes neither registers nor memory. */
+static inline void inflight_annul(struct inflight *inflight)
+{
+    inflight->annulled = true;
+}
+/* In `operand` or `issued`: changes the address of a lane of an access. False: it is not computed from
+ * a vector register. */
+static inline bool inflight_readdress(struct inflight *inflight, u32 lane, u64 address)
+{
+    return live_readdress(&inflight->dyn, lane, address);
+}
 /* Stops the launch on this core, for example because of a detected fault. */
 static inline void core_stop(struct core *core)
 {

@@ -1,6 +1,5 @@
 /* Compaction of diverged warps: who waits for whom, and the seams. See compaction.h. */
 #include "mech/compaction.h"
-#include <stdlib.h>
 
 /* ---- units ---- */
 
@@ -42,6 +41,7 @@ static void advance(struct compaction *c, struct compaction_unit *u)
     if (!u->draining || !is_idle(c, u))
         return;
     u->draining = false;
+    c->stats->drained += core_cycle(c->core) - u->drains_since;
     if (u->held) {
         compaction_places(c, u->held);
         c->stats->apart += c->apart;
@@ -51,6 +51,13 @@ static void advance(struct compaction *c, struct compaction_unit *u)
         u->depth--;
     }
     compaction_start_top(c, u);
+}
+
+static void drain(struct compaction *c, struct compaction_unit *u)
+{
+    u->draining = true;
+    u->drains_since = core_cycle(c->core);
+    advance(c, u);
 }
 
 /* All warps that wait are at branches: whether they are to be formed anew. */
@@ -75,8 +82,7 @@ static bool should_form(struct compaction *c, const struct compaction_unit *u, u
 static void decide(struct compaction *c, struct compaction_unit *u)
 {
     if (!u->held || should_form(c, u, u->held)) {
-        u->draining = true;
-        advance(c, u);
+        drain(c, u);
         return;
     }
     const u64 held = u->held;
@@ -111,9 +117,14 @@ static void gather(struct compaction *c, struct compaction_unit *u)
         compaction_release(c, best);
         return;
     }
+    u->region = c->branches[c->branch_of[first_bit(best)]].region;
+    if (u->region && !compaction_alike(c, best, u->region)) {
+        c->stats->unlike++;
+        compaction_release(c, best);
+        return;
+    }
     u->group = u->held = u->settled = best;
-    u->draining = true;
-    advance(c, u);
+    drain(c, u);
 }
 
 static void check(struct compaction *c, struct compaction_unit *u)
@@ -132,7 +143,7 @@ static bool is_together(const struct compaction *c, u32 slot, u32 inst, u32 *pla
 {
     struct target targets[MAX_LANES];
     const struct compaction_branch *branch = &c->branches[inst];
-    *places = core_lane_places(c->core, slot, targets);
+    *places = compaction_lane_places(c, slot, inst, targets);
     for (u32 i = 0; i < *places; i++)
         if (targets[i].pc != inst + 1 && targets[i].pc != branch->target &&
             targets[i].pc != branch->reconverge)
@@ -257,16 +268,30 @@ bool compaction_stuck(void *state, struct core *core)
 
 /* ---- instructions of re-formed warps ---- */
 
+/* Threads of an instruction that are at home in another register file. */
+static u32 remote_threads(const struct compaction *c, const struct inflight *inflight)
+{
+    const u32 groups = core_config(c->core)->issue->schedulers;
+    u32 threads = 0;
+    for (lane_set set = inflight->dyn.lanes; set; set &= set - 1)
+        threads +=
+            core_home(c->core, inflight->slot, first_lane(set)) % groups != inflight->slot % groups;
+    return threads;
+}
+
 void compaction_issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct compaction *c = state;
     if (!core_is_reformed(core, inflight->slot) || inflight->injected)
         return;
     const u32 threads = count_lanes(inflight->dyn.lanes);
+    const u32 registers = inflight->time->read_count + inflight->time->result_count;
     c->stats->instructions++;
     c->stats->threads += threads;
     c->stats->base_reads++;
-    c->stats->base_lanes += threads * (inflight->time->read_count + inflight->time->result_count);
+    c->stats->base_lanes += threads * registers;
+    if (core_config(core)->issue->sub_cores)
+        c->stats->remote_lanes += remote_threads(c, inflight) * registers;
 }
 
 void compaction_bank(void *state, struct core *core, const struct inflight *inflight, bool write,
@@ -287,10 +312,6 @@ void compaction_bank(void *state, struct core *core, const struct inflight *infl
 
 bool compaction_serves(const void *params, const struct core_config *machine, struct error *error)
 {
-    if (strcmp(pipeline_of(machine->core)->name, "common") != 0)
-        return error_set(error, ERROR_USAGE, "",
-                         "warps of Southern Islands code are not compacted: a machine with "
-                         "core.pipeline=common was expected");
     return true;
 }
 
@@ -305,22 +326,30 @@ void compaction_create(void *state, struct core *core)
     ((struct compaction *)state)->core = core;
 }
 
+static void forget_branches(struct compaction *c)
+{
+    if (c->arena)
+        arena_destroy(c->arena);
+    c->arena = NULL;
+    c->branches = NULL;
+}
+
 void compaction_destroy(void *state)
 {
-    free(((struct compaction *)state)->branches);
+    forget_branches(state);
 }
 
 void compaction_launch(void *state, struct core *core, bool begins)
 {
     struct compaction *c = state;
     u64 branches = 0, refused = 0;
-    free(c->branches);
-    c->branches = NULL;
+    forget_branches(c);
     memset(c->units, 0, sizeof c->units);
     c->forming = c->waiting = 0;
     if (!begins)
         return;
-    c->branches = compaction_regions(c->params, core_exec(core), &branches, &refused);
+    c->arena = arena_create();
+    c->branches = compaction_regions(c->arena, c->params, core_exec(core), &branches, &refused);
     if (core_config(core)->index)
         return;
     c->stats->branches += branches;
@@ -331,7 +360,7 @@ void compaction_launch(void *state, struct core *core, bool begins)
 static u32 key_of(const struct compaction *c, u32 slot)
 {
     const struct issue_params *issue = core_config(c->core)->issue;
-    const u32 groups = issue->sub_cores ? issue->schedulers : 1;
+    const u32 groups = issue->sub_cores && !c->params->across ? issue->schedulers : 1;
     return core_slot(c->core, slot)->warp->index / c->params->warps * groups + slot % groups;
 }
 

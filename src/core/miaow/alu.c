@@ -40,11 +40,11 @@ static void resolve_branch(struct core *core, u32 s, bool taken)
 {
     struct miaow *miaow = miaow_of(core);
     const u32 at = core->slots[s].at;
-    if (at == NO_INST) {
+    if (at == NO_INST || core->issue.held >> s & 1) {
         miaow->parked |= bit(s);
         return;
     }
-    if (taken) {
+    if (taken || (UNLIKELY(core_hooked(core, SEAM_CONTROL)) && at != miaow->slots[s].feed_inst)) {
         miaow_reset_queue(core, s);
         miaow_goto(core, s, at);
     }
@@ -59,7 +59,7 @@ void miaow_alu_tick_scalar(struct core *core)
     struct inflight *inflight = core_inflight(core, miaow->scalar_inflight);
     const struct inst_time *time = inflight->time;
     const u32 s = inflight->slot, inst = inflight->dyn.inst;
-    const bool branch = time->flags & TIME_BRANCH;
+    const bool branch = time->flags & TIME_BRANCH, annulled = inflight->annulled;
     miaow->moved = true;
     miaow->writes_taken = true;
     miaow->scalar_done = UINT64_MAX;
@@ -70,7 +70,7 @@ void miaow_alu_tick_scalar(struct core *core)
     }
     miaow_issue_written(core, inflight, true);
     inflight_retire(core, inflight);
-    if (branch) {
+    if (branch && !annulled) { /* a warp that was restarted goes on elsewhere */
         miaow->branching &= ~bit(s);
         resolve_branch(core, s, miaow->scalar_taken);
     }
