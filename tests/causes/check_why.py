@@ -292,6 +292,11 @@ def same(folder):
     lines = [line for line in part if json.loads(line)["what"] in ("issue", "retire", "request", "reply", "dram_served")]
     assert lines and all(line in every and 300 <= json.loads(line)["at"] < 700 for line in lines)
     assert [one for one in part if '"warp_here"' in one]
+    # a core in which nothing happens in the window tells what is there
+    stats("--trace", "e.jsonl", "--trace-window", "400:500")
+    few = [json.loads(line) for line in pathlib.Path(folder, "e.jsonl").read_text().splitlines()]
+    for what in ("warp_here", "stall"):
+        assert {one["core"] for one in few if one["what"] == what} == set(range(15)), what
 
 
 def longest(folder):
