@@ -94,23 +94,41 @@ static u32 insert(struct wait *list, u32 count, u32 most, const struct wait *wai
     return MIN(count + 1, most);
 }
 
+/* The waits of a core's warps, in one pass. */
+static u32 longest_of_core(const struct event_trace *trace, const struct traced_launch *launch,
+                           u32 core, struct wait *list, u32 count, u32 most)
+{
+    enum {
+        SLOTS_MOST = 256
+    };
+    struct wait now[SLOTS_MOST] = {0}; /* by slot */
+    const struct event_list *events = events_of_core(launch, core);
+    for (u32 i = 0; i < events->at.count; i++) {
+        const struct traced_event *event = event_at(trace, events, i);
+        const bool ends = event->what == EVENT_WARP_END;
+        if (event->slot >= SLOTS_MOST)
+            continue;
+        struct wait *wait = &now[event->slot];
+        if (event->what == EVENT_WARP_START || event->what == EVENT_WARP_HERE)
+            *wait = (struct wait){
+                .warp = {launch, core, event->slot, event->warp, event->number, event->at, NEVER}};
+        if (!ends && event->what != EVENT_WARP_STALL)
+            continue;
+        wait->to = event->at;
+        if (wait->stall && wait->stall->code != WHY_NONE && wait->to > wait->stall->at)
+            count = insert(list, count, most, wait);
+        wait->stall = ends || !wait->warp.launch ? NULL : event;
+        wait->at = event->at;
+    }
+    return count;
+}
+
 u32 chain_longest(const struct event_trace *trace, struct wait *list, u32 most)
 {
     u32 count = 0;
-    for (u32 l = 0; l < trace->launches.count; l++) {
-        const struct traced_launch *launch = &trace->launches.data[l];
-        for (u32 i = launch->first; i < launch->first + launch->count; i++) {
-            const struct traced_event *event = &trace->events.data[i];
-            struct traced_warp warp;
-            struct wait wait;
-            if (event->what != EVENT_WARP_STALL || event->code == WHY_NONE ||
-                !chain_warp(trace, launch, event->core, event->slot, event->at, &warp))
-                continue;
-            chain_wait(trace, &warp, event->at, &wait);
-            if (wait.stall == event && wait.to != NEVER && wait.to > event->at)
-                count = insert(list, count, most, &wait);
-        }
-    }
+    for (u32 l = 0; l < trace->launches.count; l++)
+        for (u32 c = 0; c < trace->launches.data[l].core_count; c++)
+            count = longest_of_core(trace, &trace->launches.data[l], c, list, count, most);
     return count;
 }
 
@@ -272,8 +290,8 @@ static void wait_at_barrier(struct chain *chain, u32 depth, const struct wait *w
     if (count > LISTED)
         chain_add(chain, depth, from, to, "and %u more warps", count - LISTED);
     if (!longest_wait(chain, &last, from, MIN(came, to), &other)) {
-        chain_add(chain, depth, from, came, "the last to arrive, warp %u, was not waiting",
-                  last.warp);
+        chain_add(chain, depth, from, came,
+                  "the last to arrive is warp %u; no wait of it is recorded in between", last.warp);
         return;
     }
     chain_add(chain, depth, other.stall->at, other.to,
@@ -443,7 +461,7 @@ static const char *const sentences[WHYS] = {
 
 static void explain_wait(struct chain *chain, u32 depth, const struct wait *wait)
 {
-    const struct traced_event *stall = wait->stall;
+    const struct traced_event *stall = wait->stall, *need;
     const char *place = stall->inst == NONE
                             ? ""
                             : arena_printf(chain->arena, " at %s",
@@ -469,7 +487,7 @@ static void explain_wait(struct chain *chain, u32 depth, const struct wait *wait
         wait_at_barrier(chain, depth + 1, wait);
         break;
     case WHY_MEMORY:
-        if (stall->inst == NONE) {
+        if (stall->inst == NONE || !needs_of(chain, wait, &need, 1)) {
             wait_for_accesses(chain, depth + 1, wait);
             break;
         } /* fallthrough */

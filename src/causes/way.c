@@ -383,6 +383,21 @@ static const struct traced_event *direct_request(const struct chain *chain,
     return last;
 }
 
+/* From the head of the unit to the tags of a cache. */
+static void explain_pipe(struct chain *chain, u32 depth, u64 from, u64 to,
+                         const struct traced_event *read)
+{
+    const u64 latency = chain->launch->l1_latency;
+    if (to <= from + 1 || read->from == FROM_CONSTANT)
+        return;
+    if (read->from == FROM_L1 && to - from > latency + 1)
+        chain_add(chain, depth, from, to,
+                  "in the pipe to the tags of the cache, %llu cycles of them behind other accesses",
+                  (unsigned long long)(to - from - latency));
+    else
+        chain_add(chain, depth, from, to, "in the pipe to the tags of the cache");
+}
+
 static void explain_access(struct chain *chain, u32 depth, const struct access_way *f)
 {
     const u64 ready = f->collected ? f->collected->at : f->issued->at;
@@ -403,17 +418,18 @@ static void explain_access(struct chain *chain, u32 depth, const struct access_w
     if (f->accesses > 1)
         chain_add(chain, depth, first->at, f->left ? f->left->at : NEVER, "sends %u transactions",
                   f->accesses);
-    if (f->refused)
-        explain_refusal(chain, depth, f->refused, f->read ? f->read->at : NEVER);
     u64 served = first->at;
     if (f->read) {
-        if (f->read->at > first->at + 1 && !f->refused && f->read->from != FROM_CONSTANT)
-            chain_add(chain, depth, first->at, f->read->at, "in the pipe to the tags of the cache");
+        explain_pipe(chain, depth, first->at, f->refused ? f->refused->at : f->read->at, f->read);
+        if (f->refused)
+            explain_refusal(chain, depth, f->refused, f->read->at);
         if (f->reads > 1)
             chain_add(chain, depth, f->read->at, f->served,
                       "the last of %u lines to be served:", f->reads);
         explain_cache(chain, depth, f->read);
         served = f->served;
+    } else if (f->refused) {
+        explain_refusal(chain, depth, f->refused, NEVER);
     } else if (f->accesses) {
         const struct traced_event *request = direct_request(chain, f);
         if (request)

@@ -37,7 +37,9 @@ static int list_waits(struct why_command *state)
                    : chain_inst(state->arena, wait->warp.launch, wait->stall->inst));
     }
     if (!count)
-        printf("(none)\n");
+        printf(
+            "(none that ends within the trace; one that is still open at its end is found by --at "
+            "and --warp)\n");
     return EXIT_DONE;
 }
 

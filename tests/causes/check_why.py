@@ -83,6 +83,23 @@ ret; }
 # 16 warps want the unit for reciprocals at once, which takes an instruction every 8 cycles or more
 UNIT = HEAD + ".visible .entry k(.param .u64 out) {\n" + REGISTERS + "mov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f1, %r1;\n" + \
     "rcp.approx.f32 %f1, %f1;\n" * 8 + "mov.b32 %r1, %f1;\n" + STORE
+# a long computation, and then a load
+OLD = HEAD + ".visible .entry k(.param .u64 out) {\n" + REGISTERS + """
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, 60;
+ld.param.u64 %d1, [out];
+mul.wide.u32 %d2, %r1, 4;
+add.u64 %d1, %d1, %d2;
+loop:
+mad.lo.u32 %r1, %r1, %r1, 7;
+sub.u32 %r2, %r2, 1;
+setp.ne.u32 %p1, %r2, 0;
+@%p1 bra loop;
+atom.global.add.u32 %r3, [%d1], %r1;
+add.u32 %r3, %r3, 1;
+st.global.u32 [%d1], %r3;
+ret; }
+"""
 ONE = ("--machine", "gtx480", "--set", "gpu.cores=1", "--grid", "1")
 
 
@@ -275,6 +292,11 @@ def same(folder):
     lines = [line for line in part if json.loads(line)["what"] in ("issue", "retire", "request", "reply", "dram_served")]
     assert lines and all(line in every and 300 <= json.loads(line)["at"] < 700 for line in lines)
     assert [one for one in part if '"warp_here"' in one]
+    # a core in which nothing happens in the window tells what is there
+    stats("--trace", "e.jsonl", "--trace-window", "400:500")
+    few = [json.loads(line) for line in pathlib.Path(folder, "e.jsonl").read_text().splitlines()]
+    for what in ("warp_here", "stall"):
+        assert {one["core"] for one in few if one["what"] == what} == set(range(15)), what
 
 
 def longest(folder):
@@ -292,6 +314,14 @@ def longest(folder):
     chains = [subprocess.run((HEDDLE, "why", f"{name}.jsonl", "--at", at, "--core", core, "--warp", slot), check=True, cwd=folder,
                              stdout=subprocess.PIPE, text=True).stdout for name in ("all", "one")]
     assert chains[0] == chains[1], chains
+    # also of a warp that was there long before
+    pathlib.Path(folder, "k.ptx").write_text(OLD)
+    subprocess.run((*options, "--trace", "one.jsonl", "--trace-window", "longest"), check=True, cwd=folder)
+    subprocess.run((*options, "--trace", "all.jsonl"), check=True, cwd=folder)
+    lists = [subprocess.run((HEDDLE, "why", f"{name}.jsonl"), check=True, cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+             .splitlines()[3:4] for name in ("all", "one")]
+    assert lists[0] == lists[1] and len(lists[0][0].split()) > 5, lists
+    assert '"warp_here"' in pathlib.Path(folder, "one.jsonl").read_text()
     assert pathlib.Path(folder, "one.jsonl").stat().st_size * 5 < pathlib.Path(folder, "all.jsonl").stat().st_size
 
 

@@ -13,10 +13,10 @@ enum {
     EVENT_SLOTS = 256 /* of trace_event.slot */
 };
 
-/* The stall that a warp is in. */
-struct open_stall {
-    bool open;
-    fs from;
+/* The warp in a slot and the stall that it is in. */
+struct slot_state {
+    bool here, open;
+    struct trace_event start, stall;
 };
 
 /* The longest stall of a kernel, as text. */
@@ -38,12 +38,14 @@ struct events {
     u8 *described; /* by instruction of the program */
     /* with `longest`: */
     bool longest;
-    VEC(struct trace_event) kept;  /* events that the longest stall may need */
-    VEC(struct open_stall) stalls; /* by core and slot */
-    VEC(struct longest) found;     /* by kernel */
+    fs kept_from;                 /* events before are forgotten, although a stall may need them */
+    VEC(struct trace_event) kept; /* events that the longest stall may need */
+    VEC(struct slot_state) slots; /* by core and slot */
+    VEC(struct longest) found;    /* by kernel */
     struct {
         u32 core;
         fs from, to; /* from == to: none in this window */
+        struct trace_event stall;
     } candidate;
 };
 
@@ -318,11 +320,11 @@ static void print_launch(struct events *events, fs time)
 
 /* ---- the longest stall ---- */
 
-static struct open_stall *stall_of(struct events *events, u32 core, u32 slot)
+static struct slot_state *state_of(struct events *events, u32 core, u32 slot)
 {
-    while (events->stalls.count <= core * EVENT_SLOTS + slot)
-        *vec_push(&events->stalls) = (struct open_stall){0};
-    return &events->stalls.data[core * EVENT_SLOTS + slot];
+    while (events->slots.count <= core * EVENT_SLOTS + slot)
+        *vec_push(&events->slots) = (struct slot_state){0};
+    return &events->slots.data[core * EVENT_SLOTS + slot];
 }
 
 static struct longest *longest_of(struct events *events, const char *kernel)
@@ -337,15 +339,16 @@ static struct longest *longest_of(struct events *events, const char *kernel)
 
 static void end_stall(struct events *events, u32 core, u32 slot, fs time)
 {
-    struct open_stall *stall = stall_of(events, core, slot);
-    const fs lasted = stall->open ? time - stall->from : 0;
+    struct slot_state *state = state_of(events, core, slot);
+    const fs lasted = state->open ? time - state->stall.time : 0;
     if (lasted > longest_of(events, events->launch.kernel)->lasted &&
         lasted > events->candidate.to - events->candidate.from) {
         events->candidate.core = core;
-        events->candidate.from = stall->from;
+        events->candidate.from = state->stall.time;
+        events->candidate.stall = state->stall;
         events->candidate.to = time;
     }
-    stall->open = false;
+    state->open = false;
 }
 
 static bool is_memory_side(u32 what)
@@ -353,14 +356,33 @@ static bool is_memory_side(u32 what)
     return what >= TRACE_DRAM_ARRIVED && what <= TRACE_DRAM_ROW;
 }
 
+/* Prints the warps of the candidate's core that were there at a time, and what they waited for. */
+static void print_present(struct events *events, fs from)
+{
+    for (u32 s = 0; s < EVENT_SLOTS; s++) {
+        const struct slot_state *state = state_of(events, events->candidate.core, s);
+        if (!state->here || state->start.time >= from)
+            continue;
+        struct trace_event here = state->start;
+        here.what = TRACE_WARP_HERE;
+        print_event(events, &here);
+        if (state->stall.time && state->stall.time < from)
+            print_event(events, &state->stall);
+    }
+    if (events->candidate.stall.time < from)
+        print_event(events, &events->candidate.stall);
+}
+
 /* Prints what surrounds the candidate in place of what has been the kernel's longest stall so far. */
 static void keep_candidate(struct events *events)
 {
     struct longest *longest = longest_of(events, events->launch.kernel);
     const fs before = EVENTS_BEFORE * events->launch.core_period;
-    const fs from = events->candidate.from > before ? events->candidate.from - before : 0;
+    const fs wanted = events->candidate.from > before ? events->candidate.from - before : 0;
+    const fs from = MAX(wanted, events->kept_from);
     rewind(events->to);
     print_launch(events, MAX(from, events->launch.start));
+    print_present(events, from);
     for (u32 i = 0; i < events->kept.count; i++) {
         const struct trace_event *seen = &events->kept.data[i];
         if (seen->time >= from && seen->time <= events->candidate.to &&
@@ -380,8 +402,17 @@ static void keep(struct events *events, const struct trace_event *seen)
     *vec_push(&events->kept) = *seen;
     if (seen->what == TRACE_WARP_STALL || seen->what == TRACE_WARP_END) {
         end_stall(events, seen->core, seen->slot, seen->time);
-        if (seen->what == TRACE_WARP_STALL && seen->value != STALL_NONE)
-            *stall_of(events, seen->core, seen->slot) = (struct open_stall){true, seen->time};
+    }
+    if (seen->what > TRACE_WARP_STALL)
+        return;
+    struct slot_state *state = state_of(events, seen->core, seen->slot);
+    if (seen->what == TRACE_WARP_STALL) {
+        state->stall = *seen;
+        state->open = seen->value != STALL_NONE;
+    } else if (seen->what == TRACE_WARP_START || seen->what == TRACE_WARP_END) {
+        state->here = seen->what == TRACE_WARP_START;
+        state->start = *seen;
+        state->stall.time = 0;
     }
 }
 
@@ -392,15 +423,17 @@ static void forget(struct events *events)
     u32 left = 0;
     if (events->kept.count < EVENTS_KEPT / 4)
         return;
-    for (u32 i = 0; i < events->stalls.count; i++)
-        if (events->stalls.data[i].open)
-            needed = MIN(needed, events->stalls.data[i].from);
+    for (u32 i = 0; i < events->slots.count; i++)
+        if (events->slots.data[i].open)
+            needed = MIN(needed, events->slots.data[i].stall.time);
     for (u32 i = 0; i < events->kept.count; i++)
         last = MAX(last, events->kept.data[i].time);
     needed = MIN(needed, last);
     const fs before = EVENTS_BEFORE * events->launch.core_period;
     needed = needed > before ? needed - before : 0;
     const u32 first = events->kept.count > EVENTS_KEPT ? events->kept.count / 2 : 0;
+    if (first)
+        events->kept_from = needed = MAX(needed, events->kept.data[first].time);
     for (u32 i = first; i < events->kept.count; i++)
         if (events->kept.data[i].time >= needed)
             events->kept.data[left++] = events->kept.data[i];
@@ -423,7 +456,8 @@ void events_launch(struct events *events, const struct observer_launch *launch, 
     events->launch = *launch;
     events->cycles = cycles;
     events->in_launch = true;
-    events->kept.count = events->stalls.count = 0;
+    events->kept.count = events->slots.count = 0;
+    events->kept_from = 0;
     events->candidate.from = events->candidate.to = 0;
     free(events->described);
     events->described = checked(calloc(launch->program->inst_count + 1, 1));
@@ -455,7 +489,7 @@ void events_launch_end(struct events *events, fs now)
 {
     if (!events->in_launch)
         return;
-    for (u32 i = 0; events->longest && i < events->stalls.count; i++)
+    for (u32 i = 0; events->longest && i < events->slots.count; i++)
         end_stall(events, i / EVENT_SLOTS, i % EVENT_SLOTS, now);
     events_window(events);
     if (!events->longest) {
@@ -490,7 +524,7 @@ void events_destroy(struct events *events)
     free(events->text);
     free(events->described);
     vec_free(&events->kept);
-    vec_free(&events->stalls);
+    vec_free(&events->slots);
     vec_free(&events->found);
     free(events);
 }

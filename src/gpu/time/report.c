@@ -206,6 +206,10 @@ void observe(struct timed_run *run, bool last)
     if (!run->seen)
         return;
     const u32 sources = t->core_count + memory_system_channels(t->memory_system);
+    /* a core in which nothing happens has not told what was there when the trace begins */
+    for (u32 i = 0; i < t->core_count; i++)
+        if (t->cores[i]->trace.spans && run->seen[i].causes && !run->seen[i].begun)
+            core_trace_stalls(t->cores[i]);
     for (u32 i = 0; i < sources; i++)
         if (run->seen[i].list.count)
             observer_take(observer, &run->seen[i]);
