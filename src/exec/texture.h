@@ -20,10 +20,8 @@
 enum {
     TEXTURE_TEXELS = 16, /* 2 in each of three dimensions and of two levels */
     TEXTURE_LEVELS = 16,
-    TEXTURE_SIDE = 131072, /* largest width of a texture of linear memory in texels is 2^27 */
-    GOB_BYTES = 64,        /* a row of a block of texels (texture_place) */
-    GOB_ROWS = 8,
-    TEXTURE_PITCH_ALIGN = 32
+    GOB_BYTES = 64, /* a row of a block of texels (texture_place) */
+    GOB_ROWS = 8
 };
 
 struct texture {
