@@ -212,6 +212,12 @@ static cudaError_t start(const void *function, struct dim3 grid, struct dim3 blo
     if (!stream)
         return ended(cudaErrorInvalidResourceHandle);
     const cudaError_t status = function_kernel(device, function, &kernel);
+    if (status == cudaSuccess && stream->capture) {
+        struct hd_kernel_info info;
+        hd_kernel_info(kernel, &info);
+        return ended(
+            capture_kernel(stream, function, &info, grid, block, args, shared_bytes, cooperative));
+    }
     return ended(status == cudaSuccess ? kernel_launch(device, kernel, grid, block, args,
                                                        shared_bytes, stream, cooperative)
                                        : status);

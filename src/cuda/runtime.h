@@ -14,7 +14,7 @@
  *  R2  A guest fault makes the device's error sticky: calls return it until cudaDeviceReset.
  *  R3  The runtime prints only the output of kernels (standard output), and explanations of faults,
  *      of refused calls and of wrong environment variables (standard error).
- *  R4  The only mutable file-scope state is the process's (runtime.c, module.c) and the thread's
+ *  R4  The only mutable file-scope state is the process's (runtime.c, module.c, texture.c) and the thread's
  *      (thread.c, launch.c), as the interface requires.
  */
 #ifndef CUDA_RUNTIME_H
@@ -45,7 +45,8 @@ static inline void locked_end(int *unused)
 
 enum handle_kind { /* of a live object; 0 in a freed one */
     KIND_STREAM = 0x48450001,
-    KIND_EVENT
+    KIND_EVENT,
+    KIND_ARRAY
 };
 
 /* ---- devices: runtime.c ---- */
@@ -59,6 +60,7 @@ struct CUstream_st {
     u64 ready_ps; /* simulated time at which all its work is done */
     unsigned flags;
     int priority;
+    struct capture *capture; /* its work goes into a graph; NULL: it runs */
 };
 
 struct cuda_device {
@@ -74,6 +76,8 @@ struct cuda_device {
     u64 kernels_ps;   /* time at which the last kernel ends: they run one after the other */
     u64 copies_ps[2]; /* and the last copy to the device, and from it */
     VEC(struct allocation_entry) allocations;
+    struct cudaArray *arrays;      /* array.c */
+    struct cuda_texture *textures; /* texture.c */
     u64 shared_next; /* where memory that the host shares is tried next; 0: at the base */
     unsigned flags;  /* cudaSetDeviceFlags */
     size_t limits[8];
@@ -143,6 +147,23 @@ void allocation_add(struct cuda_device *device, struct allocation_entry entry);
 /* Frees everything that a program has allocated. */
 void allocations_free(struct cuda_device *device);
 
+/* A copy, and a fill, of rows. */
+struct copy_work {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+};
+cudaError_t copy_act(struct cuda_device *device, const struct copy_work *work,
+                     struct CUstream_st *stream, bool wait);
+struct fill_work {
+    void *to;
+    size_t pitch, width, height; /* in bytes */
+    u8 pattern[4];
+    u32 pattern_bytes;
+};
+cudaError_t fill_act(struct cuda_device *device, const struct fill_work *work,
+                     struct CUstream_st *stream, bool wait);
 /* Fills `count` elements with a pattern. */
 cudaError_t pattern_fill(void *to, const void *pattern, u32 pattern_bytes, size_t count, bool wait,
                          cudaStream_t stream);
@@ -164,6 +185,29 @@ void stream_wait(struct CUstream_st *stream);
 void device_wait(struct cuda_device *device);
 void streams_free(struct cuda_device *device);
 
+struct CUevent_st {
+    u32 kind; /* enum handle_kind */
+    unsigned flags;
+    bool recorded;
+    u64 ps;
+    struct cuda_device *device;
+    struct capture *capture; /* recorded in a stream whose work goes into a graph, */
+    u32 node;                /* after this node */
+};
+
+/* ---- graphs: graph.c ---- */
+
+/* Adds work of a stream to the graph that is captured. */
+cudaError_t capture_copy(struct CUstream_st *stream, const struct copy_work *work);
+cudaError_t capture_fill(struct CUstream_st *stream, const struct fill_work *work);
+cudaError_t capture_kernel(struct CUstream_st *stream, const void *function,
+                           const struct hd_kernel_info *info, struct dim3 grid, struct dim3 block,
+                           void **args, size_t shared_bytes, bool cooperative);
+cudaError_t capture_host(struct CUstream_st *stream, cudaHostFn_t call, void *user);
+/* The event stands for the stream's last node; a stream that waits for it joins the capture. */
+void capture_record(struct CUstream_st *stream, struct CUevent_st *event);
+void capture_wait(struct CUstream_st *stream, const struct CUevent_st *event);
+
 /* ---- modules: module.c ---- */
 
 /* Loads PTX, or a fat binary with or without a compiler's wrapper. Says why if that fails. */
@@ -180,6 +224,30 @@ cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *a
 void variable_note(struct cuda_device *device, u64 address, u64 bytes);
 /* Forgets what was loaded to the device, which is about to be closed. */
 void modules_forget(struct cuda_device *device);
+
+/* A module on the device, by its handle from registration. */
+cudaError_t module_loaded(struct cuda_device *device, void **handle, struct hd_module **loaded);
+
+/* ---- arrays, textures and surfaces: array.c, texture.c ---- */
+
+struct cudaArray {
+    u32 kind;               /* KIND_ARRAY */
+    struct cudaArray *next; /* of its device */
+    struct hd_image *image;
+    struct cudaArray *parent; /* of a level of a mipmapped array, which owns the image */
+    u32 level, levels;
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent; /* as the program gave it */
+    unsigned flags;
+};
+struct cudaArray *array_find(const struct cuda_device *device, const void *array);
+/* Channels, their bits, and what they are; false: no such format. */
+bool channels_of(const struct cudaChannelFormatDesc *desc, struct hd_image_shape *shape);
+/* cudaMemcpy3D with an array at one end or both. */
+cudaError_t array_copy_box(const struct cudaMemcpy3DParms *box, bool wait, cudaStream_t stream);
+void arrays_free(struct cuda_device *device);
+/* Frees texture and surface objects; references are unbound with their modules. */
+void textures_free(struct cuda_device *device);
 
 /* ---- launches: launch.c ---- */
 

@@ -313,6 +313,9 @@ static void observe(struct session *session, struct hd_device *device)
     session->trace = trace ? open_new(trace) : NULL;
     const struct hd_observe what = {.trace = session->trace ? write_bytes : NULL,
                                     .trace_user = session->trace,
+                                    .trace_events = environment("HEDDLE_TRACE_EVENTS") != NULL,
+                                    .trace_cores = environment("HEDDLE_TRACE_CORES"),
+                                    .trace_longest = window && !strcmp(window, "longest"),
                                     .trace_from = from,
                                     .trace_to = to,
                                     .interval = session->series ? interval : 0,
@@ -386,6 +389,11 @@ void session_device(struct session *session, struct session_device *device)
     hd_set_note(device->device, tell_note, session);
     tell(session,
          json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->machine)));
+}
+
+void session_unusable(struct session *session)
+{
+    tell(session, json_pack("{s:s}", "event", "unusable"));
 }
 
 /* Keeps the source under the compiler's name for it, beside the records, for listings; but not if

@@ -141,9 +141,9 @@ def check_rest(page, document):
     near(summary["time"]["value"], totals["timing.picoseconds"] * 1e-12)
 
 
-def check_series(page, folder, document, most):
+def check_series(page, folder, document, most, series="s.csv"):
     """The charts over time add up to the launch, however many rows of the file are in one of theirs."""
-    with open(folder / "s.csv", encoding="utf-8") as file:
+    with open(folder / series, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     totals, slots = document["totals"], page.figure("slots-time-0")
     count = len(slots.rows)
@@ -175,9 +175,9 @@ def whole(folder):
         check(page, document)
     check_series(page, folder, document, 400)
     assert (folder / "direct.html").read_text() == page.text
-    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:s.csv")
-    heddle(folder, "report", "t.json", "--series", "s.csv", "--out", "t.html")
-    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400)
+    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:t.csv")
+    heddle(folder, "report", "t.json", "--series", "t.csv", "--out", "t.html")
+    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400, "t.csv")
     assert rows > 400 and rows > 2 * count, (rows, count)
     return document
 
@@ -264,6 +264,56 @@ def without_time(folder):
     assert "out_of_bounds" in page.figure("summary").texts()["outcome"]["value"]
 
 
+def window(folder):
+    """The page of a run with a window is that of its files; what is in the window is tested in a browser."""
+    heddle(folder, *RUN, "--stats", "w.json", "--interval", "100:w.csv", "--trace", "w.jsonl", "--trace-window", "300:700",
+           "--report", "direct.html")
+    heddle(folder, "report", "w.json", "--series", "w.csv", "--events", "w.jsonl")
+    page = Page(folder / "w.html")
+    assert (folder / "direct.html").read_text() == page.text
+    loads_nothing(page)
+    figure = page.figure("waits")
+    assert figure.column("cycles") == [to - at for at, to in zip(figure.column("from cycle"), figure.column("to cycle"))]
+    assert all(300 <= at < 700 for at in figure.column("from cycle"))
+    chains = json.loads(next(one.text for one in page.sections["waits"].iter("script")))
+    assert len(chains["chains"]) == len(figure.rows) and all(chain for chain in chains["chains"])
+    size = len(page.text) - len(json.dumps(chains))
+    assert size < 400_000, size
+    # without a trace of its own, the window is for the page only
+    heddle(folder, *RUN, "--trace-window", "300:700", "--interval", "100:w.csv", "--stats", "w.json", "--report", "alone.html")
+    without = [re.sub("<pre class=.command.*?</pre>", "", (folder / name).read_text()) for name in ("w.html", "alone.html")]
+    assert without[0] == without[1]
+    (folder / "other.jsonl").write_text((folder / "w.jsonl").read_text().replace('"kernel":"stride"', '"kernel":"other"'))
+    for words, message in (((), "none.jsonl: cannot open"), ((), "no kernel 'other'")):
+        name = "none.jsonl" if "none" in message else "other.jsonl"
+        done = heddle(folder, "report", "w.json", "--events", name, code=2)
+        assert message in done.stderr, done.stderr
+
+
+def faults(folder):
+    """Outcomes of a campaign, by structure, are those of its summary."""
+    kernel = [word for word in RUN[1:] if word != "--quiet"]
+    heddle(folder, "inject", *kernel, "--faults", "40", "--structures", "register|shared|issue", "--out", "campaign", "--quiet")
+    heddle(folder, *RUN, "--stats", "f.json")
+    heddle(folder, "report", "f.json", "--faults", "campaign/summary.json")
+    page, summary = Page(folder / "f.html"), json.loads((folder / "campaign/summary.json").read_text())
+    hit = [row for row in summary["structures"] if row.get("faults")]
+    assert hit and sum(row["faults"] for row in hit) == 40
+    figure, failures = page.figure("faults"), page.figure("failures").numbers()
+    assert [label for label, _ in figure.rows] == [row["structure"] for row in hit]
+    for row in hit:
+        assert figure.numbers()[row["structure"]] == {name: row["outcomes"][name]["count"] for name in figure.names}
+        assert failures[row["structure"]]["failures"] == row["failures"]["count"]
+        assert failures[row["structure"]]["share"] == row["failures"]["share"]
+    assert failures["all"]["faults"] == 40 and failures["all"]["share"] == summary["total"]["failures"]["share"]
+    heddle(folder, *(word if word != "gtx480" else "titanx" for word in RUN), "--stats", "g.json")
+    for words, message in ((("g.json", "--faults", "campaign/summary.json"), "another program or machine"),
+                           (("f.json", "--faults", "f.json"), "expected the summary.json"),
+                           (("f.json", "--faults", "none.json"), "none.json: cannot open")):
+        done = heddle(folder, "report", *words, code=2)
+        assert message in done.stderr, done.stderr
+
+
 def errors(folder):
     (folder / "bad.csv").write_text("launch,kernel\n0,k\n")
     (folder / "bad.jsonl").write_text('{"from_cycle": 0}\n')
@@ -276,6 +326,7 @@ def errors(folder):
             (("s.json", "--series", "bad.jsonl"), "bad.jsonl:1: not a row of a time series"),
             (("s.json", "--series", "empty.csv"), "empty.csv: the time series has no rows"),
             (("s.json", "--series", "s.csv", "--series", "s.csv"), "more --series than runs"),
+            (("s.json", "--series", "t.csv"), "t.csv is of another run than s.json"),
             (("s.json", "--out", "s.json"), "is one of the files to read"),
             (("s.json", "--out", "none/x.html"), "none/x.html"),
             (("s.json",) * 9, "at most 8 on one page")):
@@ -294,4 +345,6 @@ with tempfile.TemporaryDirectory() as name:
     several(here)
     findings(here, run)
     without_time(here)
+    window(here)
+    faults(here)
     errors(here)

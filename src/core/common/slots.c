@@ -39,9 +39,12 @@ static enum stall check_head(const struct core *core, u32 s, const struct inst_t
     const u32 limit = core->config.issue->in_flight_per_warp;
     if (limit && slot->in_flight >= limit)
         return STALL_WAIT;
-    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER)) &&
+    if (LIKELY(!(time->flags &
+                 (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_CUT)) &&
                !time->counter))
         return STALL_NONE;
+    if (time->flags & TIME_CUT && slot->in_flight)
+        return STALL_WAIT;
     return check_waits(core, s, time);
 }
 
@@ -59,6 +62,8 @@ COLD void slot_prefetch(const struct core *core, const struct slot *slot)
 {
     const struct step *step = &core->exec->image->steps[slot->at];
     const u8 *const base = slot->warp->chunks[0].base;
+    __builtin_prefetch(slot->warp);
+    __builtin_prefetch(&slot->warp->chunks[0]);
     for (unsigned k = 0; k <= SLOT_DST; k++)
         if (step->select[k]) {
             __builtin_prefetch(base + step->row[k]);
