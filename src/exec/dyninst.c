@@ -341,7 +341,7 @@ void dyninst_issue(struct dyninst *f, struct warp *warp, u32 inst)
         issue(f, warp, inst);
         return;
     }
-    reformed_stage(warp, &warp->view->insts[inst]);
+    reformed_stage(warp, &warp->view->insts[inst], warp->active);
     issue(f, warp, inst);
     reformed_unstage(warp);
     reformed_issued(f);
@@ -457,12 +457,12 @@ void dyninst_advance(struct warp *warp, u32 inst)
 
 bool dyninst_repeats(const struct dyninst *f)
 {
-    return f->kind == DYNINST_COMPUTE && !f->homes && !f->faulted &&
+    return f->kind == DYNINST_COMPUTE && !f->faulted &&
            (f->plan->kind == PLAN_LANES || f->plan->kind == PLAN_OTHER);
 }
 
 /* After dyninst_begin, with lanes that are set. */
-static void read_again(struct dyninst *f)
+static void read_own(struct dyninst *f)
 {
     if (UNLIKELY(f->step->shape & SHAPE_DERIVED))
         scalar_derive(f->warp);
@@ -475,22 +475,41 @@ static void read_again(struct dyninst *f)
     dyninst_viewed(f, dyninst_other);
 }
 
+/* A re-formed warp reads what its lanes have at home: around dyninst_begin and read_own. */
+static void stage_again(struct warp *warp, u32 inst, lane_set lanes)
+{
+    if (UNLIKELY(warp->reformed != NULL))
+        reformed_stage(warp, &warp->view->insts[inst], lanes);
+}
+
+static void unstage_again(struct dyninst *f)
+{
+    if (LIKELY(!f->warp->reformed))
+        return;
+    reformed_unstage(f->warp);
+    reformed_issued(f);
+}
+
 void dyninst_again(struct dyninst *f, const struct dyninst *of)
 {
     assert(dyninst_repeats(of));
+    stage_again(of->warp, of->inst, of->active);
     dyninst_begin(f, of->warp, of->inst);
     f->active = of->active;
     f->lanes = f->writes = of->lanes;
-    read_again(f);
+    read_own(f);
+    unstage_again(f);
 }
 
 void dyninst_preview(struct dyninst *f, struct warp *warp, u32 inst, lane_set lanes)
 {
+    stage_again(warp, inst, warp->active);
     dyninst_begin(f, warp, inst);
     assert(dyninst_repeats(f));
     f->lanes &= lanes;
     f->writes = f->lanes;
-    read_again(f);
+    read_own(f);
+    unstage_again(f);
 }
 
 /* ---- copies ---- */

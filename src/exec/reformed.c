@@ -118,12 +118,12 @@ static u32 *mask_word(const struct image *image, void *base, u32 mask, u32 chunk
     return (u32 *)((u8 *)base + scalar_offset(image, (mask << (image->chunks - 1)) + chunk));
 }
 
-static void gather_mask(const struct warp *warp, u32 mask)
+static void gather_mask(const struct warp *warp, u32 mask, lane_set lanes)
 {
     const struct image *image = warp->exec->image;
     for (u32 c = 0; c < image->chunks; c++) {
         u32 word = 0;
-        for (u32 set = warp->chunks[c].active; set; set &= set - 1) {
+        for (u32 set = lanes_of_chunk(lanes, c); set; set &= set - 1) {
             const struct warp *home = warp->reformed->homes[LANES * c + first_lane(set)];
             word |= *mask_word(image, home->chunks[0].base, mask, c) & set & -set;
         }
@@ -131,23 +131,23 @@ static void gather_mask(const struct warp *warp, u32 mask)
     }
 }
 
-static void gather_register(const struct warp *warp, u32 reg)
+static void gather_register(const struct warp *warp, u32 reg, lane_set lanes)
 {
     const struct image *image = warp->exec->image;
     const size_t row = image->mask_rows + image->own_rows + reg;
     u32 *to = warp->reformed->frame + row * image->warp_size;
-    for (lane_set set = warp->active; set; set &= set - 1) {
+    for (lane_set set = lanes; set; set &= set - 1) {
         const u32 lane = first_lane(set);
         to[lane] = *register_word(warp->reformed->homes[lane], reg, lane);
     }
 }
 
-static void gather(const struct warp *warp, struct operand operand)
+static void gather(const struct warp *warp, struct operand operand, lane_set lanes)
 {
     for (u32 j = 0; operand.kind == OPERAND_VECTOR && j < operand.count; j++)
-        gather_register(warp, operand.index + j);
+        gather_register(warp, operand.index + j, lanes);
     if (operand.kind == OPERAND_MASK && !has_scalars(warp))
-        gather_mask(warp, operand.index);
+        gather_mask(warp, operand.index, lanes);
 }
 
 static void use_rows(struct warp *warp, u8 *base)
@@ -156,13 +156,13 @@ static void use_rows(struct warp *warp, u8 *base)
         warp->chunks[c].base = base + c * LANES * sizeof(u32);
 }
 
-void reformed_stage(struct warp *warp, const struct inst *code)
+void reformed_stage(struct warp *warp, const struct inst *code, lane_set lanes)
 {
     struct reformed *r = warp->reformed;
     assert(!r->own && !(op_info[code->op].flags & OPF_CROSS)); /* V2, V5 */
     for (unsigned k = 0; k < ARRAY_LEN(code->src); k++)
-        gather(warp, code->src[k]);
-    gather(warp, code->guard);
+        gather(warp, code->src[k], lanes);
+    gather(warp, code->guard, lanes);
     r->own = warp->chunks[0].base;
     if (has_scalars(warp)) {
         const struct image *image = warp->exec->image;

@@ -83,8 +83,9 @@ static inline lane_set warp_same_home(const struct warp *warp, lane_set lanes)
     return same;
 }
 
-/* Gathers the operands of an instruction of a re-formed warp, and lets the warp use the frame. */
-void reformed_stage(struct warp *warp, const struct inst *code);
+/* Gathers the operands of these lanes of an instruction of a re-formed warp, and lets the warp use the
+ * frame. */
+void reformed_stage(struct warp *warp, const struct inst *code, lane_set lanes);
 /* It uses its own rows again. */
 void reformed_unstage(struct warp *warp);
 /* The instruction has issued: it commits to the homes. */

@@ -44,10 +44,9 @@ static const char *const deviations[] = {
 
 /* They keep registers in forms of their own, or follow the instructions of whole warps. */
 static const char *const conflicts[] = {
-    "avf",  "block_sync", "dac_ideal",    "darsie",           "gr_guard",
-    "less", "lifetimes",  "operand_file", "redundancy",       "register_ecc",
-    "rise", "tbc",        "uniform",      "variable_latency", "waits",
-    NULL};
+    "avf",  "block_sync", "dac_ideal",        "darsie",     "gr_guard",
+    "less", "lifetimes",  "operand_file",     "redundancy", "register_ecc",
+    "tbc",  "uniform",    "variable_latency", "waits",      NULL};
 
 const struct mechanism lwm_mechanism = {
     MECHANISM_NAMED(lwm, "warps are packed from the threads of large warps that are at the same "

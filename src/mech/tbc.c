@@ -42,9 +42,9 @@ static const char *const deviations[] = {
 
 /* They keep registers in forms of their own, or follow the instructions of whole warps. */
 static const char *const conflicts[] = {
-    "avf",  "block_sync", "dac_ideal",        "darsie",     "gr_guard",
-    "less", "lifetimes",  "operand_file",     "redundancy", "register_ecc",
-    "rise", "uniform",    "variable_latency", "waits",      NULL};
+    "avf",     "block_sync",       "dac_ideal",    "darsie",     "gr_guard",
+    "less",    "lifetimes",        "operand_file", "redundancy", "register_ecc",
+    "uniform", "variable_latency", "waits",        NULL};
 
 const struct mechanism tbc_mechanism = {
     MECHANISM_NAMED(tbc, "threads of a block that go the same way after a divergent branch are "

@@ -7,8 +7,9 @@
 
 #include "gpu/device.h"
 
-extern const struct mechanism tbc_mechanism, lwm_mechanism;
-static const struct mechanism *const available[] = {&tbc_mechanism, &lwm_mechanism, NULL};
+extern const struct mechanism tbc_mechanism, lwm_mechanism, rise_mechanism;
+static const struct mechanism *const available[] = {&tbc_mechanism, &lwm_mechanism, &rise_mechanism,
+                                                    NULL};
 
 enum {
     WARP = 32
@@ -279,6 +280,19 @@ static void large_warps(void **state)
     pair_close(compare_on("lwm.on=true", LOOP, 3, 13 * WARP - 5));
 }
 
+/* With RISE, instructions of re-formed warps are executed twice, too: the four that compute on either
+ * way once instead of by two warps. A copy with the operands of other threads would differ. */
+static void executed_twice(void **state)
+{
+    static const char on[] = "rise.on=true rise.full=true tbc.on=true";
+    const struct pair pair = pair_run(open_rig("rise.on=true rise.full=true", HALVES),
+                                      open_rig(on, HALVES), 1, 2 * WARP, 1);
+    pair_expect_same(&pair, on);
+    assert_int_equal(stat(pair.other, "rise.compared"), stat(pair.plain, "rise.compared") - 4);
+    assert_int_equal(stat(pair.other, "rise.mismatches"), 0);
+    pair_close(pair);
+}
+
 /* ---- time ---- */
 
 /* A loop with a region of vector instructions on either side of a branch, which `share` of 256
@@ -364,6 +378,7 @@ int main(void)
         cmocka_unit_test(regions),
         cmocka_unit_test(patience),
         cmocka_unit_test(large_warps),
+        cmocka_unit_test(executed_twice),
         cmocka_unit_test(faster_where_it_diverges),
         cmocka_unit_test(refusals),
     };
