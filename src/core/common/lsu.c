@@ -292,8 +292,16 @@ static COLD void tell_stored(struct core *core, const struct inflight *inflight,
         use->mechanism->stored(use->state, core, inflight, view, mark);
 }
 
+/* An access that is annulled has no lanes. */
+static COLD void annul(struct dyninst *f)
+{
+    f->lanes = f->writes = f->global = f->shared = f->local = f->constant = 0;
+}
+
 bool lsu_act(struct core *core, struct inflight *inflight)
 {
+    if (UNLIKELY(inflight->annulled))
+        annul(&inflight->dyn);
     if (UNLIKELY(core->live != NULL))
         live_accesses(core, inflight);
     struct memory_view *view = core_hooked(core, SEAM_VIEW) ? view_of(core, inflight) : core->view;
