@@ -4,7 +4,7 @@
  *
  * In a kernel whose blocks and warps meet only at barriers, what is stored does not depend on time. So a
  * process that is forked at the start of the launch runs all blocks once, one after the other, and
- * notes for each word of memory which warp writes it and which one reads it. Then it runs, for each
+ * notes for each word of memory which block writes it and which one reads it. Then it runs, for each
  * fault that shadow.c has moved, the block with the fault: the bits are flipped before the same
  * instruction. Where the stores differ, the outputs are those of the golden run but for these words;
  * where an access faults, so does the run. This takes thousands of instructions instead of the rest of
@@ -19,8 +19,8 @@
  *      from then on. A word that the first access with the wrong value overwrites, and another block
  *      writes much later (STORE_CYCLES), has that block's value in the end.
  *  N3  If the outputs are right, only time tells whether the fault is masked: nothing is decided. Nor in
- *      short launches, nor where the block executes more instructions than without the fault: it could
- *      hang.
+ *      short launches, nor where the block executes so many more instructions than without the fault that
+ *      the launch could hang.
  *      Where a word is read whose value depends on time, only faults are decided, and only if no such
  *      value is in an address, a mask or a branch.
  *  N4  It is the last launch, and what the blocks without a fault store is what the golden run's outputs
@@ -195,7 +195,11 @@ static void note_wrong(struct untimed *u, struct memory_word *word, const struct
 {
     const u32 me = (u32)u->block->number + 1;
     u->unsure |= write && !is_own(word->reader, me);
-    if (!is_own(word->writer, me))
+    if (is_own(word->writer, me))
+        return;
+    if (!write && word->accesses.writer != NOBODY) /* its own store, or that of the other block? */
+        u->unsure = true;
+    else
         meet_other(u, word, range, address, write);
 }
 

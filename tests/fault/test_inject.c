@@ -596,27 +596,29 @@ static void scoreboard(void **state)
     close_bed(bed);
 }
 
-/* The store's packet in the network: bit 6 of its data, behind a header of 64 bits, and a bit of its
- * address, which takes the words elsewhere. */
+/* The store's packet in the network: bit 6 of its data, behind a header of 64 bits, a bit that names its
+ * client, and one of its address, which takes all words elsewhere. */
 static void packet(void **state)
 {
     struct bed *bed = open_bed(simple, NULL);
     struct hd_fault fault;
     char list[8192];
-    u32 data = 0, moved = 0;
+    u32 data = 0, lost = 0, moved = 0;
     int length = sprintf(list, "structure,entry,bit,cycle\n");
     for (u32 cycle = 1360; cycle < 1460; cycle += 4)
-        length += sprintf(list + length, "network.outlets,80,70,%u\nnetwork.outlets,80,7,%u\n",
-                          cycle, cycle);
+        for (u32 bit = 7; bit <= 70; bit += bit == 7 ? 9 : 54)
+            length += sprintf(list + length, "network.outlets,80,%u,%u\n", bit, cycle);
     inject(bed, (struct hd_inject_plan){.list = list, .only = -1, .jobs = 2});
     for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++) {
         if (fault.effect == HD_EFFECT_MASKED)
             continue;
         data += fault.bit == 70 && fault.effect == HD_EFFECT_SDC && fault.wrong == 1 &&
                 !fault.first && fault.error == 64; /* 65 in place of 1 */
-        moved += fault.bit == 7 && fault.effect >= HD_EFFECT_SDC;
+        lost += fault.bit == 7 && fault.effect >= HD_EFFECT_SDC;
+        moved += fault.bit == 16 && fault.effect == HD_EFFECT_SDC && fault.wrong == THREADS;
     }
     assert_in_range(data, 1, 4);
+    assert_int_equal(lost, data);
     assert_int_equal(moved, data);
     close_bed(bed);
 }
