@@ -250,13 +250,11 @@ static void set_environment(const struct child *child)
            1);
     setenv("HEDDLE_SESSION", child->folder, 1);
     setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
-    static const char *const ours[] = {"HEDDLE_SET",          "HEDDLE_MECH",
-                                       "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
-                                       "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
-                                       "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
-                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
-                                       "HEDDLE_THREADS",      "HEDDLE_PROGRESS",
-                                       "HEDDLE_CHIP"};
+    static const char *const ours[] = {
+        "HEDDLE_SET",         "HEDDLE_MECH",     "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
+        "HEDDLE_LAUNCHES",    "HEDDLE_TRACE",    "HEDDLE_TRACE_WINDOW", "HEDDLE_TRACE_EVENTS",
+        "HEDDLE_TRACE_CORES", "HEDDLE_INTERVAL", "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
+        "HEDDLE_THREADS",     "HEDDLE_PROGRESS", "HEDDLE_CHIP"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -274,12 +272,18 @@ static void set_environment(const struct child *child)
     if (request->functional_until)
         setenv("HEDDLE_FUNCTIONAL_UNTIL",
                arena_printf(arena, "%llu", (unsigned long long)request->functional_until), 1);
-    if (request->timeline) {
+    if (request->timeline || request->trace_events) {
         setenv("HEDDLE_TRACE", arena_printf(arena, "%s/trace", child->folder), 1);
         setenv("HEDDLE_TRACE_WINDOW",
-               arena_printf(arena, "%llu:%llu", (unsigned long long)request->trace_from,
-                            (unsigned long long)request->trace_to),
+               request->trace_longest
+                   ? "longest"
+                   : arena_printf(arena, "%llu:%llu", (unsigned long long)request->trace_from,
+                                  (unsigned long long)request->trace_to),
                1);
+        if (request->trace_events)
+            setenv("HEDDLE_TRACE_EVENTS", "1", 1);
+        if (request->trace_cores)
+            setenv("HEDDLE_TRACE_CORES", request->trace_cores, 1);
     }
     if (request->interval)
         setenv("HEDDLE_INTERVAL",

@@ -144,6 +144,7 @@ struct warp {
     const struct register_view *registers; /* NULL: all registers are in their rows */
     u32 frame;                             /* of exec->file */
     struct reformed *reformed;             /* NULL: it executes its own threads (reformed.h) */
+    struct reformed *kept; /* its scalars, while another has its slot; NULL: it has them */
 };
 
 struct barrier {

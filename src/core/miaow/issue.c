@@ -256,7 +256,8 @@ void miaow_issue_issue(struct core *core)
     if (time->flags & TIME_BRANCH)
         return;
     const u32 at = core->slots[s].at;
-    const bool elsewhere = miaow_has_paths(core) && at != inst + 1;
+    const bool elsewhere =
+        at != inst + 1 && (miaow_has_paths(core) || core->slots[s].warp->reformed);
     if (UNLIKELY(at == NO_INST || elsewhere))
         miaow->parked |= bit(s);
     if (!elsewhere)
