@@ -100,9 +100,14 @@ static u32 memory_of(const struct inst *inst)
 }
 
 /* Whether it acts on more than registers and memory of its warp (I2). */
-static bool acts_outside(const struct inst *inst)
+static bool acts_outside(const struct inst *inst, bool explicit_exec)
 {
     switch (inst->op) {
+    case OP_exit:
+    case OP_ret:
+    case OP_end:
+    case OP_trap:
+    case OP_strap:
     case OP_call:
     case OP_calli:
     case OP_jump:
@@ -112,7 +117,7 @@ static bool acts_outside(const struct inst *inst)
         return true;
     default:
         return op_info[inst->op].flags & (OPF_ATOMIC | OPF_BARRIER | OPF_EFFECT) ||
-               inst_writes_mode(inst);
+               (op_info[inst->op].flags & OPF_CROSS && !explicit_exec) || inst_writes_mode(inst);
     }
 }
 
@@ -138,7 +143,7 @@ static void cut(struct region_walk *w, u32 at, enum region_cut why)
 static bool is_alone(const struct region_walk *w, const struct inst *inst)
 {
     const u16 flags = op_info[inst->op].flags;
-    return acts_outside(inst) || meets(w->writes, w->reads, w->words) ||
+    return acts_outside(inst, w->code->explicit_exec) || meets(w->writes, w->reads, w->words) ||
            (flags & OPF_LOAD && flags & OPF_STORE);
 }
 
@@ -160,8 +165,10 @@ static void pass(struct region_walk *w, u32 at)
     else if (s->begun && flags & OPF_STORE && s->loaded & memory_of(inst))
         cut(w, at, REGION_MEMORY);
     w->result->alone[at] |= alone;
+    /* what reads other lanes may read one that EXEC has left out of the write before (I5) */
+    const bool crosses = flags & OPF_CROSS;
     for (u32 k = 0; k < w->words; k++)
-        s->read[k] |= w->reads[k] & ~s->written[k];
+        s->read[k] |= w->reads[k] & ~(crosses ? 0 : s->written[k]);
     if (flags & OPF_LOAD)
         s->loaded |= memory_of(inst);
     for (u32 k = 0; w->sure && k < w->words; k++)
@@ -231,7 +238,7 @@ static void walk_blocks(struct region_walk *w, const struct cfg *cfg, struct reg
     }
 }
 
-/* Where code begins that is reached in ways that the graph does not show. */
+/* Where code begins that is reached in ways that the graph does not show, and I7. */
 static void cut_entries(struct region_walk *w, const struct cfg *cfg, bool open)
 {
     bool unknown = open;
@@ -240,6 +247,8 @@ static void cut_entries(struct region_walk *w, const struct cfg *cfg, bool open)
     for (u32 b = 0; b < cfg->count; b++)
         if (b == 0 || unknown || !cfg->blocks[b].predecessor_count)
             w->result->cut[cfg->blocks[b].first] = REGION_ENTRY;
+        else if (!w->code->explicit_exec)
+            w->result->cut[cfg->blocks[b].first] = REGION_PATH;
     for (u32 i = 0; open && i < w->code->count; i++)
         w->result->cut[i] = REGION_ENTRY;
 }
@@ -272,7 +281,7 @@ struct regions *regions_of(struct arena *arena, const struct program *program,
 
 const char *region_cut_name(enum region_cut cut)
 {
-    static const char *const names[REGION_CUTS] = {"",       "entry", "register",
+    static const char *const names[REGION_CUTS] = {"",       "entry", "path", "register",
                                                    "memory", "alone", "after"};
     return names[cut];
 }

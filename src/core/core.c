@@ -85,6 +85,7 @@ void core_destroy(struct core *core)
     register_file_destroy(core->registers);
     free(core->inflight.rows);
     reform_end(core);
+    restart_end(core);
     free(core->issue.pending);
     arena_destroy(core->arena);
 }
@@ -121,6 +122,7 @@ void core_begin(struct core *core, struct exec *exec, struct inst_time *times,
         };
     live_begin(core);
     reform_begin(core);
+    restart_begin(core);
     core->pipeline->begin(core);
     hooks_launch(core, true);
 }
@@ -153,6 +155,7 @@ void core_end(struct core *core)
     free(core->issue.pending);
     free(core->inflight.rows);
     reform_end(core);
+    restart_end(core);
     core->issue.pending = NULL;
     core->inflight.rows = NULL;
     if (core->stopped || core->present || core->inflight.count)

@@ -104,6 +104,12 @@ enum issue_answer {
     ISSUE_WAIT, /* nothing issues: called again when the warp is picked again */
 };
 
+enum lose_answer {
+    LOSE_NOTHING,
+    LOSE_INST,   /* the turn is used, and the warp goes on behind the instruction */
+    LOSE_REGION, /* the turn is used, and the mechanism has called core_restart for the warp */
+};
+
 /*
  * Bank accesses of an instruction: one for each register that it reads, or writes. A mechanism may
  * change, remove or add entries. A bank serves one access per cycle; a bank that is written serves
@@ -213,6 +219,7 @@ struct mechanism {
     bool chip;        /* it reads the chip (core_chip): a device without one is refused, */
     bool may_chip;    /* or does without */
     bool reforms;     /* it calls core_reform */
+    bool restarts;    /* it calls core_cut and core_restart */
     bool random;      /* it uses random numbers (mechanism_random): results depend on the seed */
     bool one_thread;  /* within a window it accesses data of more than one owner: launches use one
                       * thread */
@@ -290,6 +297,9 @@ struct mechanism {
     /* A scheduler's turn begins. True: the mechanism has used it for an instruction of its own. */
     bool (*insert)(void *state, struct core *core, u32 scheduler);
     enum issue_answer (*issue)(void *state, struct core *core, u32 slot, u32 inst);
+    /* The warp's next instruction is about to issue, and nothing of it has taken effect. Not asked
+     * about instructions that use no turn, such as waits and barriers of the miaow pipeline. */
+    enum lose_answer (*lose)(void *state, struct core *core, u32 slot, u32 inst);
     /* The instruction has issued; inflight->interval and inflight->latency may still be changed. */
     void (*issued)(void *state, struct core *core, struct inflight *inflight);
 

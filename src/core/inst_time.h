@@ -52,6 +52,8 @@ enum timing_flags {
     TIME_DATA = 1 << 10,         /* a wait counter covers the data it stores */
     TIME_NEAR = 1 << 11,         /* all registers it depends on are in `near` */
     TIME_RESTART = 1 << 12,      /* leaves its unit's counter running; miaow pipeline only */
+    TIME_CUT = 1 << 13, /* a region begins with it that can run again: it waits until its warp has
+                         * nothing in flight (core_cut) */
 };
 
 /* Timing properties of an instruction. Members that every issue needs come first. */

@@ -21,11 +21,13 @@
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
 #include "analysis/redundancy.h"
+#include "analysis/regions.h"
 #include "analysis/sides.h"
 #include "base/events.h"
 #include "base/state_walk.h"
 #include "chip/classes.h"
 #include "core/stages.h"
+#include "exec/live.h"
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
 #include "exec/values.h"
@@ -446,6 +448,31 @@ static inline void core_want_cycles(struct core *core, i32 change)
 /* For the only mechanism that fills `pick` or `insert` on this core: it decides nothing there until
  * the next launch, so that schedulers may sleep again. Others make it do nothing. */
 void core_pick_ends(struct core *core);
+/*
+ * For mechanisms that set `restarts`. Before an instruction of the program that is cut, a warp waits
+ * until it has nothing in flight; the paths that it has then are kept. core_restart sends the warp
+ * back to the last cut that it has passed: what it has in flight is annulled, registers and memory
+ * stay as they are. Returns the number of instructions that it has issued since. The code between two
+ * cuts must be idempotent, and nothing that takes effect at issue, but for branches, may have been
+ * issued since the cut (analysis/regions.h). Cuts are made when a launch begins (`launch`), and stay.
+ */
+void core_cut(struct core *core, u32 inst);
+static inline bool core_is_cut(const struct core *core, u32 inst)
+{
+    return core->times[inst].flags & TIME_CUT;
+}
+u64 core_restart(struct core *core, u32 slot);
+/* From now on the instruction changes neither registers nor memory. */
+static inline void inflight_annul(struct inflight *inflight)
+{
+    inflight->annulled = true;
+}
+/* In `operand` or `issued`: changes the address of a lane of an access. False: it is not computed from
+ * a vector register. */
+static inline bool inflight_readdress(struct inflight *inflight, u32 lane, u64 address)
+{
+    return live_readdress(&inflight->dyn, lane, address);
+}
 /* Stops the launch on this core, for example because of a detected fault. */
 static inline void core_stop(struct core *core)
 {

@@ -50,6 +50,8 @@ struct pipeline {
     void (*destroy)(struct core *core);
     void (*begin)(struct core *core); /* a launch begins; core->exec and the scoreboards exist */
     void (*start_warp)(struct core *core, u32 slot);
+    /* The warp of a slot has gone back to slots[].at: drops what it has between fetch and issue. */
+    void (*restart)(struct core *core, u32 slot);
 
     /* ---- time ---- */
     /* Runs the clock edges before `end`, or until the core has stopped. */

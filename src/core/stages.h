@@ -69,7 +69,8 @@ struct inflight {
     bool injected;   /* made by a mechanism, not an instruction of the warp */
     bool has_result; /* `result` has been called for it */
     bool silent;     /* its stores create no transactions (the view seam) */
-    bool dropped;    /* its results were not written (the write-back seam) */
+    bool dropped;    /* its results were not written (the write-back seam, or annulled) */
+    bool annulled;   /* it accesses no memory and writes no register from now on */
     bool waited;     /* its results are due and wait for a bank or a bus */
     bool passes;     /* a mechanism has its result: it bypasses its unit's output register */
     bool astray;     /* its result goes to another register (live.h) */
@@ -452,6 +453,7 @@ struct core {
 
     struct inflight_pool inflight;
     struct reform reform;
+    struct region_start *starts;    /* by slot; NULL: no mechanism restarts warps (restart.c) */
     struct live_core *live;         /* NULL: config.live is not set */
     const struct core_watch *watch; /* NULL: none */
 };
@@ -569,7 +571,7 @@ static inline struct inflight *inflight_take(struct core *core)
             inflight->sent = inflight->injected = false;
             inflight->memory_wait = NOT_WAITING;
             inflight->has_result = inflight->silent = inflight->dropped = inflight->passes = false;
-            inflight->waited = false;
+            inflight->waited = inflight->annulled = false;
             inflight->checked = 0;
             return inflight;
         }
@@ -647,6 +649,16 @@ static inline void slot_counted(struct core *core, u32 s)
 /* common/reform.c: at the start and the end of a launch. */
 void reform_begin(struct core *core);
 void reform_end(struct core *core);
+/* restart.c: at the start and the end of a launch; and the state of a warp's paths is kept. */
+void restart_begin(struct core *core);
+void restart_end(struct core *core);
+void restart_keep(struct core *core, u32 slot);
+/* An instruction of a slot issues next. */
+static inline void restart_pass(struct core *core, u32 slot, const struct inst_time *time)
+{
+    if (UNLIKELY(time->flags & TIME_CUT))
+        restart_keep(core, slot);
+}
 /* The slot in which the thread of a slot's lane has its home: another one only if a mechanism has
  * re-formed the warp. */
 static inline u32 core_home(const struct core *core, u32 slot, u32 lane)

@@ -376,6 +376,43 @@ bool paths_release(struct warp *warp)
     return false;
 }
 
+/* ---- copies ---- */
+
+void paths_keep(const struct warp *warp, struct paths_copy *copy)
+{
+    if (copy->capacity < warp->path_used) {
+        free(copy->paths);
+        copy->capacity = warp->path_capacity;
+        copy->paths = malloc(copy->capacity * sizeof *copy->paths);
+        if (!copy->paths)
+            host_memory_exhausted();
+    }
+    memcpy(copy->paths, warp->paths, warp->path_used * sizeof *copy->paths);
+    memcpy(copy->order, warp->order, warp->order_count * sizeof *copy->order);
+    copy->used = warp->path_used;
+    copy->free = warp->path_free;
+    copy->live = warp->path_live;
+    copy->current = warp->current;
+    copy->order_count = warp->order_count;
+    copy->live_lanes = warp->live;
+}
+
+void paths_go_back(struct warp *warp, const struct paths_copy *copy)
+{
+    assert(copy->used && warp->path_capacity >= copy->used);
+    memcpy(warp->paths, copy->paths, copy->used * sizeof *copy->paths);
+    memcpy(warp->order, copy->order, copy->order_count * sizeof *copy->order);
+    warp->path_used = copy->used;
+    warp->path_free = copy->free;
+    warp->path_live = copy->live;
+    warp->current = copy->current;
+    warp->order_count = copy->order_count;
+    warp->live = copy->live_lanes;
+    warp_set_active(warp);
+}
+
+/* ---- lanes that wait ---- */
+
 /* Continues the hash with registers that are not in their rows. */
 static u64 view_hash(const struct warp *warp, u64 hash)
 {

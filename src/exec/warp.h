@@ -147,6 +147,14 @@ struct warp {
     struct reformed *kept; /* its scalars, while another has its slot; NULL: it has them */
 };
 
+/* The paths of a warp as they were at some time (paths.c). */
+struct paths_copy {
+    struct path *paths;
+    u32 capacity, used, free, live, current, order_count;
+    u32 order[MAX_LANES];
+    lane_set live_lanes;
+};
+
 struct barrier {
     u32 threads;       /* expected number, 0 = all live ones */
     u32 again;         /* arrivals of lanes that had arrived already */
@@ -203,6 +211,7 @@ struct exec {
     const struct function *kernel;
     struct memory *memory;
     struct heap *heap;
+    const struct texture_table *textures;
     const struct launch_params *limits;
     u32 grid[3], dims[3]; /* blocks; threads of a block */
     u32 static_shared_bytes, dynamic_shared_bytes;
@@ -286,6 +295,8 @@ bool block_unblock(struct thread_block *block);
 /* Hash of everything that determines what a warp does next, except memory that others can
  * change. */
 u64 warp_hash(const struct warp *warp);
+/* The same without vector registers. */
+u64 warp_hash_plain(const struct warp *warp);
 
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);
@@ -443,6 +454,10 @@ bool paths_release(struct warp *warp);
 void paths_spin(struct warp *warp);
 void paths_advance(struct warp *warp, struct path *leaf);
 void paths_park(struct warp *warp, enum path_state state);
+/* Keeps a warp's paths, in a copy that was zeroed or used before; the warp goes back to them. The
+ * memory of copy->paths is the caller's to free. */
+void paths_keep(const struct warp *warp, struct paths_copy *copy);
+void paths_go_back(struct warp *warp, const struct paths_copy *copy);
 
 /* spaces.c and atomic.c */
 bool memory_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chunk, u32 mask);

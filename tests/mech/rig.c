@@ -88,7 +88,9 @@ struct seen rig_run(const char *file, const char *name, const char *machine,
                     bool may_be_wrong)
 {
     const struct kernel_case *c = find_case(file, name);
-    const bool si = !strcmp(machine, "generic64");
+    const bool named = !strncmp(machine, "si:", 3);
+    const bool si = named || !strcmp(machine, "generic64");
+    machine += named ? 3 : 0;
     struct hd_error error = {0};
     struct error inner;
     char path[1024];

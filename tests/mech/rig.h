@@ -22,7 +22,8 @@ struct hd_error;
 bool rig_apply(struct hd_config *config, const char *word, struct hd_error *error);
 /* The folder tests/ of the sources: before anything else. */
 void rig_folder(const char *tests);
-/* `available`: NULL-terminated; NULL: those that are built in. Fails the test if the kernel does,
+/* `machine`: with "si:" before its name it runs Southern Islands code, as generic64 does without.
+ * `available`: NULL-terminated; NULL: those that are built in. Fails the test if the kernel does,
  * unless it may be `wrong`. */
 struct seen rig_run(const char *file, const char *name, const char *machine,
                     const char *const *words, const struct mechanism *const *available,

@@ -156,7 +156,8 @@ static bool counts_hold(struct trial *t, struct hd_device *device, bool plain, b
                         total(all, "uniform.irb_removed");
     const u64 copies = total(all, "sdmr.copies"); /* of blocks: they issue as much again, */
     const u64 again =                             /* if all have one */
-        copies && copies == total(all, "timing.blocks") ? issued / 2 : 0;
+        copies && copies == total(all, "timing.blocks") ? issued / 2
+                                                        : total(all, "timing_speculation.again");
     t->compared += total(all, "witness.compared");
     const u64 threads = total(all, "exec.thread_instructions");
     const u64 formed = total(all, "tbc.formed") + total(all, "lwm.formed");

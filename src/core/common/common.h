@@ -15,6 +15,7 @@ void common_create(struct core *core);
 void common_destroy(struct core *core);
 void common_begin(struct core *core);
 void common_start_warp(struct core *core, u32 slot);
+void common_restart(struct core *core, u32 slot);
 void common_run(struct core *core, fs end);
 fs common_next(const struct core *core);
 enum stall common_waits(const struct core *core, u32 slot);
@@ -268,6 +269,8 @@ bool lsu_request_of(const struct core *core, u32 slot, struct packet *request);
  * instruction of a slot's warp in this record; false: the launch has stopped. core_act executes one
  * that takes no unit: it takes effect at once, and is done. */
 bool core_issue_direct(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
+/* The lose seam, for the same: whether the instruction is lost. */
+bool core_lose_direct(struct core *core, u32 slot, u32 inst);
 void core_act(struct core *core, struct inflight *inflight, u32 slot, u32 inst);
 /* The issue slot of this cycle was used, or not and why; slot: one to which the reason applies. */
 void issue_used(struct core *core);

@@ -185,6 +185,7 @@ static void moved(struct core *core, u32 s, u32 inst)
 
 static bool start(struct core *core, struct inflight *inflight, u32 s, u32 inst)
 {
+    restart_pass(core, s, &core->times[inst]);
     if (UNLIKELY(core->detours & DETOUR_OPERANDS))
         dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
     else
@@ -221,6 +222,33 @@ void core_act(struct core *core, struct inflight *inflight, u32 s, u32 inst)
     moved(core, s, inst);
 }
 
+enum lose_answer issue_ask_loss(struct core *core, u32 s, u32 inst)
+{
+    enum lose_answer answer = LOSE_NOTHING;
+    EACH_USE(use, &core->hooks, lose) {
+        answer = use->mechanism->lose(use->state, core, s, inst);
+        if (answer != LOSE_NOTHING)
+            break;
+    }
+    return answer;
+}
+
+bool core_lose_direct(struct core *core, u32 s, u32 inst)
+{
+    restart_pass(core, s, &core->times[inst]);
+    switch (issue_ask_loss(core, s, inst)) {
+    case LOSE_NOTHING:
+        return false;
+    case LOSE_INST:
+        dyninst_advance(core->slots[s].warp, inst);
+        moved(core, s, inst);
+        return true;
+    case LOSE_REGION:
+        break;
+    }
+    return true;
+}
+
 /* Whether mechanisms issue something instead of the head. */
 static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, u32 s)
 {
@@ -233,8 +261,31 @@ static __attribute__((noinline)) enum issue_answer ask_issue(struct core *core, 
     return answer;
 }
 
+/* Whether the head is lost before it takes effect: the warp has gone on behind it, or back to the
+ * start of its region. */
+static __attribute__((noinline)) bool lose_head(struct core *core, u32 s)
+{
+    const u32 inst = core->slots[s].buffer[0];
+    switch (issue_ask_loss(core, s, inst)) {
+    case LOSE_NOTHING:
+        return false;
+    case LOSE_INST:
+        dyninst_advance(core->slots[s].warp, inst);
+        core_step(core, s, inst);
+        core->issue.branching &= ~bit(s) | core->issue.held; /* nothing is left to resolve */
+        fetch_want(core, s);
+        return true;
+    case LOSE_REGION:
+        break;
+    }
+    return true;
+}
+
 PART_OF bool issue_one(struct core *core, u32 s)
 {
+    restart_pass(core, s, core->slots[s].time);
+    if (core_hooked(core, SEAM_LOSE) && lose_head(core, s))
+        return true;
     if (core_hooked(core, SEAM_ISSUE)) {
         const enum issue_answer answer = ask_issue(core, s);
         if (answer != ISSUE_PLAIN)
@@ -308,6 +359,7 @@ void core_serial(struct core *core)
         struct inflight *inflight = inflight_take(core);
         if (!inflight)
             return;
+        restart_pass(core, s, &core->times[inst]);
         dyninst_issue(&inflight->dyn, core->slots[s].warp, inst);
         core_count_issue(core, &inflight->dyn, s);
         inflight_give(core, inflight);

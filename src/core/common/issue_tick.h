@@ -15,6 +15,8 @@ void issue_compute_specially(struct core *core, struct inflight *inflight);
 /* Sets the next turn of the instruction's scheduler, if issue.interval > 1. */
 void issue_take_interval(struct core *core, const struct inflight *inflight, u32 slot);
 void issue_tell_control(struct core *core, u32 slot, u32 inst);
+/* Whether a mechanism loses the next instruction of a slot. */
+enum lose_answer issue_ask_loss(struct core *core, u32 slot, u32 inst);
 /* Marks of skipped instructions at the heads of buffers use no issue slot. */
 void issue_skip_heads(struct core *core);
 /* Issues the head of a slot, or what mechanisms issue instead, and further instructions of its warp

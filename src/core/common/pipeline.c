@@ -81,6 +81,16 @@ void common_start_warp(struct core *core, u32 s)
                slot->at == NO_INST ? 0 : program_offset(core->exec->image->program, slot->at));
 }
 
+void common_restart(struct core *core, u32 s)
+{
+    const struct slot *slot = &core->slots[s];
+    if (slot->at != (slot->buffered ? slot->buffer[0] : slot->fetch_at))
+        core->issue.redirected |= bit(s);
+    core->issue.clear &= ~bit(s);
+    slot_update(core, s);
+    fetch_want(core, s);
+}
+
 /* ---- time ---- */
 
 PART_OF void tick(struct core *core)
@@ -238,6 +248,7 @@ const struct pipeline common_pipeline = {
     .destroy = common_destroy,
     .begin = common_begin,
     .start_warp = common_start_warp,
+    .restart = common_restart,
     .run = common_run,
     .next = common_next,
     .waits = common_waits,

@@ -39,9 +39,12 @@ static enum stall check_head(const struct core *core, u32 s, const struct inst_t
     const u32 limit = core->config.issue->in_flight_per_warp;
     if (limit && slot->in_flight >= limit)
         return STALL_WAIT;
-    if (LIKELY(!(time->flags & (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER)) &&
+    if (LIKELY(!(time->flags &
+                 (TIME_FENCE | TIME_COUNTERS | TIME_DRAIN | TIME_BLOCK_BARRIER | TIME_CUT)) &&
                !time->counter))
         return STALL_NONE;
+    if (time->flags & TIME_CUT && slot->in_flight)
+        return STALL_WAIT;
     return check_waits(core, s, time);
 }
 

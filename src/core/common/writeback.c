@@ -211,12 +211,12 @@ PART_OF void settle(struct core *core, struct inflight *inflight, const struct i
 /* retire_plain plus mechanisms and traces. */
 static __attribute__((noinline)) void retire_hooked(struct core *core, struct inflight *inflight)
 {
-    enum write_back_answer answer = WRITE_BACK_COMMIT;
+    enum write_back_answer answer = inflight->annulled ? WRITE_BACK_DROP : WRITE_BACK_COMMIT;
     if (UNLIKELY(core->live != NULL))
         live_written(core, inflight);
     if (core_hooked(core, SEAM_RESULT) && !inflight->has_result)
         hooks_result(core, inflight);
-    if (core_hooked(core, SEAM_WRITE_BACK) && !inflight->waited) {
+    if (core_hooked(core, SEAM_WRITE_BACK) && !inflight->waited && !inflight->annulled) {
         answer = ask_mechanisms(core, inflight);
         if (answer == WRITE_BACK_HOLD) {
             wheel_add(core, inflight, 1);

@@ -190,6 +190,7 @@ const struct pipeline gcn_pipeline = {
     .destroy = destroy,
     .begin = begin,
     .start_warp = common_start_warp,
+    .restart = common_restart,
     .run = common_run,
     .next = common_next,
     .waits = common_waits,

@@ -59,7 +59,7 @@ void miaow_alu_tick_scalar(struct core *core)
     struct inflight *inflight = core_inflight(core, miaow->scalar_inflight);
     const struct inst_time *time = inflight->time;
     const u32 s = inflight->slot, inst = inflight->dyn.inst;
-    const bool branch = time->flags & TIME_BRANCH;
+    const bool branch = time->flags & TIME_BRANCH, annulled = inflight->annulled;
     miaow->moved = true;
     miaow->writes_taken = true;
     miaow->scalar_done = UINT64_MAX;
@@ -70,7 +70,7 @@ void miaow_alu_tick_scalar(struct core *core)
     }
     miaow_issue_written(core, inflight, true);
     inflight_retire(core, inflight);
-    if (branch) {
+    if (branch && !annulled) { /* a warp that was restarted goes on elsewhere */
         miaow->branching &= ~bit(s);
         resolve_branch(core, s, miaow->scalar_taken);
     }

@@ -320,6 +320,8 @@ static void tick(struct core *core)
         miaow_issue_issue(core);
     miaow_issue_choose(core);
     miaow_issue_end(core);
+    if (UNLIKELY(miaow->fenced))
+        miaow_issue_fenced(core);
     if (miaow->parked)
         unpark(core);
     miaow->moved |= miaow->rings_until > now || miaow->words_set;
@@ -402,7 +404,7 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 enum {
     SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_ALLOCATE | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND |
              1 << SEAM_RESULT | 1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL |
-             1 << SEAM_VIEW | 1 << SEAM_STORED | 1 << SEAM_COLLECTED
+             1 << SEAM_VIEW | 1 << SEAM_STORED | 1 << SEAM_COLLECTED | 1 << SEAM_LOSE
 };
 
 static const char *lacks(const struct mechanism *m, const void *params)
@@ -456,6 +458,7 @@ const struct pipeline miaow_pipeline = {
     .destroy = destroy,
     .begin = begin,
     .start_warp = start_warp,
+    .restart = miaow_restart,
     .run = run,
     .next = next_time,
     .waits = miaow_issue_waits,

@@ -45,7 +45,7 @@ static bool is_clear(const struct core *core, u32 s, const struct inst_time *tim
     u64 hit = 0;
     for (u32 i = 0; i < time->dependence_count; i++)
         hit |= busy[time->dependences[i].word] & time->dependences[i].bits;
-    return !hit && !(time->flags & TIME_DRAIN && core->slots[s].in_flight);
+    return !hit && !(time->flags & (TIME_DRAIN | TIME_CUT) && core->slots[s].in_flight);
 }
 
 static void reserve(struct core *core, u32 s, const struct inst_time *time)
@@ -140,6 +140,14 @@ static void act(struct core *core, u32 s, u32 inst)
         miaow_follow(core, s, inst);
 }
 
+/* The same for the instruction at issue of a warp, which may wait now. */
+static void act_and_park(struct core *core, u32 s)
+{
+    act(core, s, miaow_of(core)->slots[s].entry);
+    if (!core->stopped)
+        miaow_of(core)->parked |= bit(s);
+}
+
 /* Barriers of PTX read registers: they act when these have been written. */
 static void act_clear(struct core *core)
 {
@@ -149,8 +157,7 @@ static void act_clear(struct core *core)
         miaow->barring &= ~bit(s);
         miaow->valid &= ~bit(s);
         miaow->clear &= ~bit(s);
-        miaow->parked |= bit(s);
-        act(core, s, miaow->slots[s].entry);
+        act_and_park(core, s);
     }
 }
 
@@ -173,21 +180,33 @@ void miaow_issue_take(struct core *core, const struct miaow_step *step)
         miaow->halted_next |= mask;
         return;
     }
-    if (time->flags & TIME_BLOCK_BARRIER && miaow_has_paths(core)) {
-        miaow->barring |= mask;
-        miaow->entering |= mask;
-        for (u32 k = 0; k < CLASSES; k++)
-            miaow->of_class[k] &= ~mask;
-        return;
-    }
     if (time->flags & (TIME_COUNTERS | TIME_BLOCK_BARRIER)) {
-        act(core, s, step->inst);
-        if (core->stopped)
-            return;
-        miaow->parked |= mask;
+        if (time->flags & TIME_CUT && core->slots[s].in_flight) {
+            miaow->fenced |= mask;
+        } else if (time->flags & TIME_BLOCK_BARRIER && miaow_has_paths(core)) {
+            miaow->barring |= mask;
+            miaow->entering |= mask;
+            for (u32 k = 0; k < CLASSES; k++)
+                miaow->of_class[k] &= ~mask;
+        } else {
+            act_and_park(core, s);
+        }
         return;
     }
     miaow->entering |= mask;
+}
+
+void miaow_issue_fenced(struct core *core)
+{
+    struct miaow *miaow = miaow_of(core);
+    for (u64 set = miaow->fenced; set && !core->stopped; set &= set - 1) {
+        const u32 s = first_bit(set);
+        if (core->slots[s].in_flight)
+            continue;
+        miaow->fenced &= ~bit(s);
+        miaow->moved = true;
+        act_and_park(core, s);
+    }
 }
 
 /* ---- issue ---- */
@@ -226,6 +245,49 @@ static void start_unit(struct core *core, struct inflight *inflight, u32 s, u32 
     miaow_alu_scalar(core, inflight, branch && branch_taken(core, s, inflight->dyn.inst));
 }
 
+void miaow_restart(struct core *core, u32 s)
+{
+    struct miaow *miaow = miaow_of(core);
+    const u64 others = ~bit(s);
+    u64 *const sets[] = {&miaow->valid,  &miaow->entering,    &miaow->clear,
+                         &miaow->halted, &miaow->halted_next, &miaow->parked,
+                         &miaow->fenced, &miaow->barring,     &miaow->branching};
+    for (u32 i = 0; i < ARRAY_LEN(sets); i++)
+        *sets[i] &= others;
+    for (u32 k = 0; k < CLASSES; k++)
+        miaow->ready[k] &= others;
+    if (miaow->chosen_slot == s)
+        miaow->chosen_unit = NO_UNIT;
+    miaow->decoding.valid &= miaow->decoding.slot != s;
+    miaow->decoded.valid &= miaow->decoded.slot != s;
+    for (u64 set = miaow->words_set; set; set &= set - 1)
+        if (miaow->words_coming[first_bit(set)].slot == s)
+            miaow->words_coming[first_bit(set)].first = false;
+    miaow->moved = true;
+    slot_update(core, s);
+    miaow_reset_queue(core, s);
+    miaow_goto(core, s, core->slots[s].at);
+}
+
+/* Whether a mechanism loses the instruction. */
+static COLD bool lose(struct core *core, u32 s, u32 inst)
+{
+    struct miaow *miaow = miaow_of(core);
+    if (!core_lose_direct(core, s, inst))
+        return false;
+    if (!(miaow->valid >> s & 1))
+        return true; /* its warp has been restarted */
+    miaow->valid &= ~bit(s);
+    miaow->clear &= ~bit(s);
+    if (core->slots[s].at == NO_INST)
+        miaow->parked |= bit(s);
+    else if (core->slots[s].at != miaow->slots[s].feed_inst)
+        miaow_restart(core, s);
+    else
+        *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 2) |= bit(s);
+    return true;
+}
+
 static u64 unit_place(u32 unit)
 {
     if (unit >= UNIT_LSU)
@@ -242,6 +304,8 @@ void miaow_issue_issue(struct core *core)
         miaow->valid &= ~bit(s);
         return;
     }
+    if (core_hooked(core, SEAM_LOSE) && lose(core, s, inst))
+        return;
     struct inflight *inflight = inflight_take(core);
     assert(inflight); /* there are more than units and queues could hold */
     miaow_trace(core, TRACE_ISSUE, s, inst, unit_place(unit));
@@ -328,6 +392,8 @@ static void note_idle(struct core *core)
         issue_idle(core, miaow_issue_waits(core, first_bit(blocked)), first_bit(blocked));
     else if (limited)
         issue_idle(core, STALL_WAIT, first_bit(limited));
+    else if (miaow->fenced & live)
+        issue_idle(core, STALL_WAIT, first_bit(miaow->fenced & live));
     else if (miaow->branching & live)
         issue_idle(core, STALL_BRANCH, first_bit(miaow->branching & live));
     else if (live & core->issue.held)
@@ -409,6 +475,8 @@ enum stall miaow_issue_waits(const struct core *core, u32 s)
         return STALL_BARRIER;
     if (miaow->branching & mask)
         return STALL_BRANCH;
+    if (miaow->fenced & mask)
+        return STALL_WAIT;
     if (!(miaow->valid & mask))
         return STALL_FETCH;
     if (miaow->clear & mask)

@@ -298,7 +298,8 @@ static void commit_rows(struct core *core, struct inflight *inflight)
         hooks_result(core, inflight);
     if (UNLIKELY(core->live != NULL))
         live_written(core, inflight);
-    dyninst_commit(&inflight->dyn);
+    if (LIKELY(!inflight->annulled))
+        dyninst_commit(&inflight->dyn);
     if (UNLIKELY(core->trace.watcher))
         core->trace.watcher->written(core->trace.watcher, core, inflight);
     inflight->dyn.kind = DYNINST_CONTROL; /* nothing is left to commit */
