@@ -392,6 +392,15 @@ struct hd_range {
 };
 HD_API bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range,
                             struct hd_error *error);
+/*
+ * Prepares cooperative launches of a PTX kernel, whose blocks may wait for each other (CUDA's
+ * grid.sync()): allocates a counter, *counter, which the compiler's code finds through the range.
+ * HD_ERROR_USAGE if not all blocks fit on the device at once. After the launch, reset the range and
+ * release the counter.
+ */
+HD_API bool hd_kernel_grid_barrier(struct hd_kernel *kernel, struct hd_dim grid,
+                                   struct hd_dim block, uint32_t dynamic_shared_bytes,
+                                   hd_address *counter, struct hd_error *error);
 /* Every unsupported instruction that a launch could reach, for which it would be refused: one line
  * "place: instruction (why)" each, "" if there is none. Free with hd_free. */
 HD_API char *hd_kernel_unsupported(const struct hd_kernel *kernel);

@@ -738,7 +738,7 @@ const struct command nvcc_command = {
     .help =
         "Compiles CUDA C++ with clang and Heddle's own headers. It takes the usual words of nvcc; "
         "those that tune machine code have no effect, since programs contain PTX only. "
-        "Libraries such as cuBLAS and Thrust, and textures, are not supported. The exit code is 1 "
+        "Libraries such as cuBLAS and Thrust are not supported. The exit code is 1 "
         "if the compiler or the linker reports an error.",
     .options = nvcc_options,
     .examples = nvcc_examples,

@@ -419,6 +419,8 @@ static bool take(const struct request_parser *parser, const struct given *given)
         return parse_dim(parser, name, value, &launch->block);
     else if (!strcmp(name, "--shared"))
         return parse_shared(parser, value, &launch->shared_bytes);
+    else if (!strcmp(name, "--cooperative"))
+        launch->cooperative = true;
     else if (!strcmp(name, "--arg"))
         return parse_arg(parser, value);
     else if (!strcmp(name, "--buf"))
@@ -455,6 +457,7 @@ static bool complete_raw(const struct request_parser *parser)
                         : launch->grid.x            ? "--grid"
                         : launch->block.x           ? "--block"
                         : launch->shared_bytes      ? "--shared"
+                        : launch->cooperative       ? "--cooperative"
                         : launch->args.count        ? "--arg"
                         : request->buffers.count    ? "--buf"
                                                     : NULL;

@@ -44,6 +44,7 @@ struct launch {
     const char *kernel_name;
     struct hd_dim grid, block; /* x is 0 until given */
     u32 shared_bytes;
+    bool cooperative;
     VEC(struct argument) args;
     struct code_file code; /* set in the first launch of `file` */
     struct hd_module *module;

@@ -307,8 +307,17 @@ bool run_launch(struct run_command *run, struct launch *launch, struct hd_error 
     struct hd_arg *args = arena_array(run->request.arena, struct hd_arg, launch->args.count);
     for (u32 i = 0; i < launch->args.count; i++)
         args[i] = (struct hd_arg){launch->args.data[i].data, launch->args.data[i].size};
-    return hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes, args,
-                     launch->args.count, &launch->result, error);
+    hd_address counter = 0;
+    if (launch->cooperative && !hd_kernel_grid_barrier(launch->kernel, launch->grid, launch->block,
+                                                       launch->shared_bytes, &counter, error))
+        return false;
+    const bool ok = hd_launch(launch->kernel, launch->grid, launch->block, launch->shared_bytes,
+                              args, launch->args.count, &launch->result, error);
+    if (counter) {
+        hd_kernel_range(launch->kernel, &(struct hd_range){.work_dim = 3}, NULL);
+        hd_release(run->device, counter, NULL);
+    }
+    return ok;
 }
 
 static int launch_one(struct run_command *run, u32 index)

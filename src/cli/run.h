@@ -13,6 +13,9 @@
         {"--shared", "BYTES",                                                                \
          "Dynamic shared memory of a block, in addition to what the kernel declares.",       \
          OPTION_PER_LAUNCH | OPTION_FILE, 0},                                                \
+        {"--cooperative", NULL,                                                              \
+         "Blocks may wait for each other (grid.sync() of CUDA); all must fit at once.",      \
+         OPTION_PER_LAUNCH | OPTION_FILE, 0},                                                \
         {"--arg", "SPEC",                                                                    \
          "The next kernel argument, in order. TYPE:VALUE passes a number (TYPE: u8 "         \
          "s8 u16 s16 u32 s32 u64 s64 f16 f32 f64). in:FILE passes the address of a "         \

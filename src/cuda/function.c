@@ -47,8 +47,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     if (!attributes)
         return ended(cudaErrorInvalidValue);
     const cudaError_t status = find(function, &device, &kernel);
-    if (status == cudaSuccess)
+    if (status == cudaSuccess) {
         kernel_attributes(device, kernel, attributes);
+        attributes->ptxVersion = (int)function_arch(function);
+    }
     return ended(status);
 }
 

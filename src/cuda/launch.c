@@ -145,33 +145,14 @@ static bool fill_args(struct kernel_launch *launch, void **args)
     return true;
 }
 
-/* How many blocks the device holds at once. */
-static u64 resident(const struct cuda_device *device, const struct kernel_launch *launch)
+static cudaError_t prepare_grid_barrier(const struct kernel_launch *launch, hd_address *counter)
 {
-    u32 blocks;
-    return hd_kernel_occupancy(launch->kernel, launch->block, launch->shared_bytes, &blocks, NULL)
-               ? (u64)blocks * device->info.cores
-               : 0;
-}
-
-/*
- * Blocks of a cooperative launch wait for each other, by a counter that the compiler's code finds
- * through %envreg1 (high half of its address) and %envreg2 (low half): u32 bytes, u32 arrivals.
- */
-static cudaError_t prepare_grid_barrier(struct cuda_device *device,
-                                        const struct kernel_launch *launch, hd_address *workspace)
-{
-    static const u32 start[2] = {sizeof start, 0};
     struct hd_error error = {0};
-    const struct hd_dim grid = launch->grid;
-    if ((u64)grid.x * grid.y * grid.z > resident(device, launch))
-        return cudaErrorCooperativeLaunchTooLarge;
-    *workspace = hd_alloc_named(device->device, sizeof start, "grid barrier", &error);
-    if (!*workspace || !hd_write(device->device, *workspace, start, sizeof start, &error))
-        return cudaErrorMemoryAllocation;
-    const struct hd_range range = {.work_dim = 3, .offset = {*workspace << 32 | *workspace >> 32}};
-    hd_kernel_range(launch->kernel, &range, &error);
-    return cudaSuccess;
+    if (hd_kernel_grid_barrier(launch->kernel, launch->grid, launch->block, launch->shared_bytes,
+                               counter, &error))
+        return cudaSuccess;
+    return error.code == HD_ERROR_USAGE ? cudaErrorCooperativeLaunchTooLarge
+                                        : cudaErrorMemoryAllocation;
 }
 
 cudaError_t kernel_launch(struct cuda_device *device, struct hd_kernel *kernel, struct dim3 grid,
@@ -192,7 +173,7 @@ cudaError_t kernel_launch(struct cuda_device *device, struct hd_kernel *kernel, 
                               launch.args, launch.info.param_count, &error))
         status = refuse(&launch, &error);
     else if (cooperative)
-        status = prepare_grid_barrier(device, &launch, &workspace);
+        status = prepare_grid_barrier(&launch, &workspace);
     if (status == cudaSuccess)
         status = run(device, &launch, stream);
     if (workspace) {

@@ -58,6 +58,7 @@ struct cuda_module {
     const void *image;       /* the program or library of marked ones; NULL: not marked */
     struct arena *arena;     /* NULL: not read yet */
     VEC(struct fatbin) parts;
+    u32 arch;          /* of the PTX that is loaded, 61 */
     cudaError_t wrong; /* reading it has failed */
     struct hd_module *loaded[LOADED_MOST];
     cudaError_t refused[LOADED_MOST]; /* loading it has failed */
@@ -269,6 +270,7 @@ static cudaError_t load_parts(struct cuda_device *device, struct cuda_module *mo
     if (!text)
         return without_ptx(without);
     snprintf(name, sizeof name, "ptx.sm_%u", arch);
+    module->arch = arch;
     const cudaError_t status = text_load(device, text, bytes, name, loaded);
     free(text);
     return status;
@@ -378,6 +380,12 @@ cudaError_t function_kernel(struct cuda_device *device, const void *stub, struct
     if (!*kernel)
         *kernel = hd_kernel_find(module, function->name, NULL);
     return *kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
+u32 function_arch(const void *stub)
+{
+    const struct cuda_function *function = find_function(stub);
+    return function ? function->part->module->arch : 0;
 }
 
 cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *address, u64 *bytes)

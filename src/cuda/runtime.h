@@ -218,6 +218,8 @@ cudaError_t wrapper_load(struct cuda_device *device, const void *image, struct h
  * __cudaGetKernel. */
 cudaError_t function_kernel(struct cuda_device *device, const void *stub,
                             struct hd_kernel **kernel);
+/* The architecture that a kernel's PTX is for, once it is loaded; libraries choose their code by it. */
+u32 function_arch(const void *stub);
 /* A variable on the device, for its shadow in the program. */
 cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *address, u64 *bytes);
 /* Makes a variable known to copies. */

@@ -82,6 +82,7 @@ static void questions()
     EXPECT(cudaErrorInvalidDevice, cudaGetDeviceProperties(&about, 1));
     EXPECT(cudaErrorInvalidDevice, cudaSetDevice(-1));
     OK(cudaFuncGetAttributes(&of, small));
+    CHECK(of.ptxVersion == 70); /* what heddle nvcc compiles for by default */
     CHECK(of.sharedSizeBytes == 1024 && of.maxThreadsPerBlock == 64 && of.numRegs > 0);
     OK(cudaFuncSetAttribute(small, cudaFuncAttributeMaxDynamicSharedMemorySize, 40000));
     EXPECT(cudaErrorInvalidValue,

@@ -89,6 +89,32 @@ bool hd_kernel_range(struct hd_kernel *kernel, const struct hd_range *range, str
     return true;
 }
 
+/* The code reads %envreg1 (high half of the address) and %envreg2 (low half): u32 bytes, u32 arrivals. */
+bool hd_kernel_grid_barrier(struct hd_kernel *kernel, struct hd_dim grid, struct hd_dim block,
+                            uint32_t dynamic_shared_bytes, hd_address *counter,
+                            struct hd_error *error)
+{
+    static const u32 start[2] = {sizeof start, 0};
+    u32 blocks;
+    if (!kernel || !counter)
+        return api_null(error, "hd_kernel_grid_barrier");
+    struct hd_device *device = kernel->module->device;
+    struct error inner = {0};
+    if (!hd_kernel_occupancy(kernel, block, dynamic_shared_bytes, &blocks, error))
+        return false;
+    const u64 wanted = (u64)grid.x * grid.y * grid.z, most = (u64)blocks * device->gpu->cores;
+    if (wanted > most)
+        return error_set(&inner, ERROR_USAGE, "",
+                         "a cooperative launch of %llu blocks: at most %llu fit at once",
+                         (unsigned long long)wanted, (unsigned long long)most) ||
+               api_fail(error, &inner);
+    *counter = hd_alloc_named(device, sizeof start, "grid barrier", error);
+    if (!*counter || !hd_write(device, *counter, start, sizeof start, error))
+        return false;
+    const struct hd_range range = {.work_dim = 3, .offset = {*counter << 32 | *counter >> 32}};
+    return hd_kernel_range(kernel, &range, error);
+}
+
 const char *hd_outcome_name(enum hd_outcome outcome)
 {
     return (u32)outcome <= HD_CHECK ? outcome_name((enum outcome)outcome) : "unknown";
