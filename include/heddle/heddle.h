@@ -416,8 +416,13 @@ HD_API void hd_set_note(struct hd_device *device, hd_note_fn *note, void *user);
 typedef void hd_bytes_fn(void *user, const void *data, size_t bytes);
 
 struct hd_observe {
-    hd_bytes_fn *trace; /* a trace for the Perfetto viewer; NULL: none */
+    hd_bytes_fn *trace; /* a trace; NULL: none */
     void *trace_user;
+    bool trace_events;       /* lines of JSON (docs/events.md), not a Perfetto trace; the mechanism
+                                   * `causes` adds what `heddle why` needs */
+    const char *trace_cores; /* only these: "0,4-7"; NULL: all */
+    bool trace_longest;      /* of each kernel, only what surrounds the longest stall of a warp:
+                                   * needs trace_events, and neither trace_from nor trace_to */
     uint64_t trace_from, trace_to; /* only this span, in core cycles over all launches;
                                     * trace_to 0: to the end */
     uint64_t interval;   /* core cycles between two samples; 0: none, and 1,000 for a trace */

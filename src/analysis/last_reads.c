@@ -32,6 +32,7 @@ struct live_point {
 
 static bool is_live(const struct live_point *at, u32 reg)
 {
+    assert(at->lanes || at->plain);
     return at->lanes ? lane_live_vector(at->lanes, reg) : live_set_has(at->plain, reg);
 }
 

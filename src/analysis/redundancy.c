@@ -448,7 +448,7 @@ static bool set_entry(struct flow *f)
         .argument_bytes = k->param_bytes,
     };
     struct error error = {0};
-    const struct entry *entry = k->entry(k->description, &launch, f->arena, &error);
+    const struct entry_state *entry = k->entry(k->description, &launch, f->arena, &error);
     for (u32 i = 0; entry && i < entry->register_count; i++) {
         const struct entry_register *r = &entry->registers[i];
         u32 at = r->file == ENTRY_VECTOR ? r->index : f->code.vectors + r->index;

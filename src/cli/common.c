@@ -11,6 +11,23 @@ int report(const struct command *command, const struct hd_error *error)
     return EXIT_USAGE;
 }
 
+bool is_event_file(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 6 && !strcmp(path + length - 6, ".jsonl");
+}
+
+/* Whether this option of heddle run makes it trace events. */
+static bool traces_events(const struct command *command, const struct command_line *line,
+                          const char *name)
+{
+    const char *trace = option_value(line, "--trace");
+    if (strcmp(command->name, "run") != 0)
+        return false;
+    return trace ? !strcmp(name, "--trace") && is_event_file(trace)
+                 : !strcmp(name, "--trace-window");
+}
+
 /* Applies --mech and, if `set`, --set, in the given order. */
 static bool apply_options(const struct command *command, const struct command_line *line,
                           struct hd_config *config, bool set)
@@ -26,6 +43,8 @@ static bool apply_options(const struct command *command, const struct command_li
             ok = hd_config_mechanism(config, given->value, &error);
         else if (!strcmp(name, "--avf"))
             ok = hd_config_mechanism(config, "avf", &error);
+        else if (traces_events(command, line, name))
+            ok = hd_config_mechanism(config, "causes", &error);
         if (!ok)
             complain(command, "%s%s%s: %s", name, given->value ? " " : "",
                      given->value ? given->value : "", error.message);

@@ -30,6 +30,8 @@
             OPTION_REPEAT, COMPLETE_KEY                                                           \
     }
 
+/* Whether --trace writes events to a file of this name, rather than a trace for Perfetto. */
+bool is_event_file(const char *path);
 /* The machine with --mech and --set; NULL after printing an error. */
 struct hd_config *open_config(const struct command *command, const struct command_line *line,
                               const char *machine);

@@ -17,6 +17,11 @@ struct timeline {
     struct output trace, series;
     bool has_trace, has_series;
     bool csv, headed; /* format of the series; its headings are written */
+    struct {
+        FILE *to; /* into `text`; NULL: no page shows them */
+        char *text;
+        size_t length;
+    } events; /* for --report */
 };
 
 struct run_command {

@@ -5,6 +5,9 @@
  * with the fat binary inside, to an object. Headers, and the library of device functions, are Heddle's
  * (share/heddle/cuda). The program is linked with Heddle's runtime under the name libcudart.so.12.
  *
+ * Relocatable device code (-rdc=true) is linked when the program runs (cuda/module.c): its fat binaries
+ * are marked, and -dlink has nothing to do.
+ *
  *  V1  Words that change what is compiled are passed on or are an error; only words that tune machine
  *      code, which there is none of, are taken and dropped.
  */
@@ -22,6 +25,9 @@
 #include <unistd.h>
 
 enum {
+    /* of a fat binary: see cuda/fatbin.h */
+    FATBIN_PTX = 1,
+    FATBIN_MARK = 0x4844,
     RIGHT_CLANG = 15, /* clang-14 moves loads across barriers (base/toolchain.h) */
     ARCH = 70,        /* if none is given: the newest that none of the functions here goes beyond */
     FATBIN_HEAD = 16,
@@ -42,8 +48,9 @@ struct nvcc {
     const char *output;
     struct word_list inputs, both, device, host, link;
     u32 arch, files; /* files: objects made */
-    bool compile_only, ptx, verbose;
-    bool separate; /* products and sums are not fused */
+    bool compile_only, ptx, fatbin, verbose;
+    bool relocatable, device_link; /* -rdc=true; -dlink */
+    bool separate;                 /* products and sums are not fused */
 };
 
 static void add(struct word_list *words, const char *word)
@@ -83,6 +90,7 @@ enum word_use {
     AS_LINK, /* to the linker as it is */
     AS_OUTPUT,
     AS_ARCH,
+    AS_RELOCATABLE,
     DROPPED
 };
 
@@ -112,6 +120,8 @@ static const struct valued {
     {"--gpu-architecture", NULL, AS_ARCH},
     {"-gencode", NULL, AS_ARCH},
     {"--generate-code", NULL, AS_ARCH},
+    {"-rdc", NULL, AS_RELOCATABLE},
+    {"--relocatable-device-code", NULL, AS_RELOCATABLE},
     {"-code", NULL, DROPPED},
     {"--gpu-code", NULL, DROPPED},
     {"-Xptxas", NULL, DROPPED},
@@ -148,7 +158,6 @@ static const struct plain {
     {"-prec-div=true", NULL, NULL},
     {"-prec-sqrt=true", NULL, NULL},
     {"-m64", NULL, NULL},
-    {"-rdc=false", NULL, NULL},
     {"-restrict", NULL, NULL},
     {"--extended-lambda", NULL, NULL},
     {"-extended-lambda", NULL, NULL},
@@ -173,6 +182,22 @@ static bool read_arch(struct nvcc *nvcc, const char *text)
     return true;
 }
 
+static bool read_flag(const struct nvcc *nvcc, const char *name, const char *text, bool *flag)
+{
+    *flag = !strcmp(text, "true");
+    if (*flag || !strcmp(text, "false"))
+        return true;
+    usage_error(nvcc->command, "%s=%s: expected true or false", name, text);
+    return false;
+}
+
+/* Libraries of CUDA that Heddle's runtime stands for. */
+static bool is_own_library(const char *name)
+{
+    return !strncmp(name, "cudart", 6) || !strcmp(name, "cuda") || !strcmp(name, "nvrtc") ||
+           !strcmp(name, "cudadevrt");
+}
+
 static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *value)
 {
     const char *pass = row->pass ? row->pass : row->name;
@@ -191,7 +216,7 @@ static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *
         add(&nvcc->link, arena_printf(nvcc->arena, "-Wl,%s", value));
         return true;
     case AS_LINK:
-        if (strcmp(row->name, "-l") != 0 || (strncmp(value, "cudart", 6) && strcmp(value, "cuda")))
+        if (strcmp(row->name, "-l") != 0 || !is_own_library(value))
             add(&nvcc->link, arena_printf(nvcc->arena, "%s%s", row->name, value));
         return true;
     case AS_OUTPUT:
@@ -199,6 +224,8 @@ static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *
         return true;
     case AS_ARCH:
         return read_arch(nvcc, value);
+    case AS_RELOCATABLE:
+        return read_flag(nvcc, row->name, value, &nvcc->relocatable);
     case DROPPED:
         return true;
     }
@@ -253,8 +280,14 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         add(&nvcc->inputs, word);
     else if (!strcmp(word, "-c") || !strcmp(word, "--compile"))
         nvcc->compile_only = true;
+    else if (!strcmp(word, "-dc") || !strcmp(word, "--device-c"))
+        nvcc->compile_only = nvcc->relocatable = true;
+    else if (!strcmp(word, "-dlink") || !strcmp(word, "--device-link"))
+        nvcc->device_link = true;
     else if (!strcmp(word, "-ptx") || !strcmp(word, "--ptx"))
         nvcc->ptx = true;
+    else if (!strcmp(word, "-fatbin") || !strcmp(word, "--fatbin"))
+        nvcc->fatbin = true;
     else if (!strcmp(word, "-fmad=false") || !strcmp(word, "--fmad=false"))
         nvcc->separate = true;
     else if (!strcmp(word, "-v") || !strcmp(word, "--verbose"))
@@ -265,12 +298,7 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         if (!take_valued(nvcc, words, at, &known))
             return false;
     }
-    if (!known && (!strncmp(word, "-rdc", 4) || !strcmp(word, "-dc") || !strcmp(word, "-dlink")))
-        usage_error(nvcc->command,
-                    "%s: relocatable device code is not supported: compile a program "
-                    "whose kernels call each other as one file",
-                    word);
-    else if (!known)
+    if (!known)
         usage_error(nvcc->command, "there is no option %s", word);
     return known;
 }
@@ -315,6 +343,8 @@ static void begin_cuda(const struct nvcc *nvcc, struct word_list *words, const c
         "cuda_runtime.h", "-O2");
     ADD(words, arena_printf(nvcc->arena, "--cuda-gpu-arch=sm_%u", nvcc->arch), "-D__NVCC__",
         "-Wno-unknown-cuda-version", "-Wno-linker-warnings", "-Wno-unused-command-line-argument");
+    if (nvcc->relocatable)
+        add(words, "-D__HEDDLE_RELOCATABLE__");
     add_all(words, &nvcc->both);
 }
 
@@ -336,18 +366,74 @@ static bool compile_device(const struct nvcc *nvcc, const char *input, const cha
     return run(nvcc, &words);
 }
 
+/* Whether a mangled name (Itanium C++ ABI) is of something that only its own file sees. */
+static bool is_internal(const char *name, size_t length)
+{
+    static const char unnamed[] = "12_GLOBAL__N_1";
+    return !strncmp(name, "_ZL", 3) ||
+           (!strncmp(name, "_ZN", 3) && memmem(name, length, unnamed, strlen(unnamed)));
+}
+
+/* The compiler makes static kernels and variables visible, so that the runtime finds them. In code that
+ * will be linked they must not be mistaken for those of other files. Gives the names of all variables that
+ * are left visible, a line each, to `shared`. */
+static void hide_internal(char *text, FILE *shared)
+{
+    static const char visible[] = "\n.visible ";
+    for (char *at = text; (at = strstr(at, visible)); at++) {
+        const char *space = at + strlen(visible), *end = space + strcspn(space, "([=;\n");
+        while (end[-1] == ' ')
+            end--;
+        const char *name = end;
+        while (name[-1] != ' ')
+            name--;
+        const int length = (int)(end - name);
+        if (is_internal(name, (size_t)length))
+            memset(at + 1, ' ', strlen(visible) - 1);
+        else if (!strncmp(space, ".global", 7) || !strncmp(space, ".const", 6))
+            fprintf(shared, "%.*s\n", length, name);
+    }
+}
+
+/* Makes a text of PTX ready to be linked; `names` is the file of its variables. */
+static bool prepare_link(const struct nvcc *nvcc, char *text, const char *names)
+{
+    FILE *file = fopen(names, "wbe");
+    if (file) {
+        fputc('\n', file); /* objcopy takes no empty file */
+        hide_internal(text, file);
+    }
+    if (file && fclose(file) == 0)
+        return true;
+    complain(nvcc->command, "%s: %s", names, strerror(errno));
+    return false;
+}
+
+/* A variable's address on the host names it; the compiler keeps it to the object, but other files may
+ * declare the variable extern. */
+static bool share_variables(const struct nvcc *nvcc, const char *names, const char *object)
+{
+    struct word_list words = {0};
+    ADD(&words, "objcopy", arena_printf(nvcc->arena, "--globalize-symbols=%s", names), object);
+    return run(nvcc, &words);
+}
+
 /* Writes PTX as a fat binary: cuda/fatbin.h describes it. */
-static bool pack(const struct nvcc *nvcc, const char *ptx, const char *output)
+static bool pack(const struct nvcc *nvcc, const char *ptx, const char *names, const char *output)
 {
     struct error error = {0};
     size_t length;
     char *text = text_read_file(ptx, false, 1 << 28, &length, &error);
+    if (text && nvcc->relocatable && !prepare_link(nvcc, text, names)) {
+        free(text);
+        return false;
+    }
     FILE *file = text ? fopen(output, "wbe") : NULL;
     const u64 padded = align_up(length + 1, 8);
     u8 head[FATBIN_HEAD + FATBIN_ENTRY] = {0x50, 0xed, 0x55, 0xba, 1, 0, FATBIN_HEAD};
     u8 *entry = head + FATBIN_HEAD;
     memcpy(head + 8, &(u64){FATBIN_ENTRY + padded}, 8);
-    memcpy(entry, &(u16[2]){1, 0x101}, 4);
+    memcpy(entry, &(u16[2]){FATBIN_PTX, nvcc->relocatable ? FATBIN_MARK : 0x101}, 4);
     memcpy(entry + 4, &(u32){FATBIN_ENTRY}, 4);
     memcpy(entry + 8, &padded, 8);
     memcpy(entry + 28, &nvcc->arch, 4);
@@ -375,24 +461,36 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
 {
     const char *folder = nvcc->folder.path;
     const char *ptx = arena_printf(nvcc->arena, "%s/%u.ptx", folder, nvcc->files);
-    const char *fat = arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files);
+    const char *fat = !nvcc->fatbin ? arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files)
+                      : nvcc->output ? nvcc->output
+                                     : beside(nvcc->arena, input, ".fatbin");
     if (nvcc->ptx)
         return compile_device(nvcc, input,
                               nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
-    if (!compile_device(nvcc, input, ptx) || !pack(nvcc, ptx, fat))
+    const char *names = arena_printf(nvcc->arena, "%s/%u.names", folder, nvcc->files);
+    if (!compile_device(nvcc, input, ptx) || !pack(nvcc, ptx, names, fat))
         return false;
+    if (nvcc->fatbin)
+        return true;
     struct word_list words = {0};
     begin_cuda(nvcc, &words, "--cuda-host-only");
     ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
     add_all(&words, &nvcc->host);
     ADD(&words, input, "-o", object);
-    return run(nvcc, &words);
+    return run(nvcc, &words) && (!nvcc->relocatable || share_variables(nvcc, names, object));
 }
 
+static bool is_c(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcmp(dot, ".c");
+}
+
+/* C and C++ are compiled by the host's own compiler, as nvcc does. */
 static bool compile_host(const struct nvcc *nvcc, const char *input, const char *object)
 {
     struct word_list words = {0};
-    ADD(&words, nvcc->toolchain.clang, "-c", "-O2", "-isystem", nvcc->data);
+    ADD(&words, is_c(input) ? "gcc" : "g++", "-c", "-O2", "-isystem", nvcc->data);
     add_all(&words, &nvcc->both);
     add_all(&words, &nvcc->host);
     ADD(&words, input, "-o", object);
@@ -443,6 +541,15 @@ static bool link_program(const struct nvcc *nvcc, const struct word_list *object
     return run(nvcc, &words);
 }
 
+/* -dlink */
+static bool write_empty_object(const struct nvcc *nvcc)
+{
+    struct word_list words = {0};
+    ADD(&words, nvcc->toolchain.clang, "-c", "-x", "c", "/dev/null", "-o",
+        nvcc->output ? nvcc->output : "a_dlink.o");
+    return run(nvcc, &words);
+}
+
 /* ---- the command ---- */
 
 static bool find_parts(struct nvcc *nvcc)
@@ -464,6 +571,12 @@ static bool find_parts(struct nvcc *nvcc)
     return false;
 }
 
+/* The option by which every input has an output of its own; NULL: none, they become a program. */
+static const char *one_output(const struct nvcc *nvcc)
+{
+    return nvcc->ptx ? "-ptx" : nvcc->fatbin ? "-fatbin" : nvcc->compile_only ? "-c" : NULL;
+}
+
 static bool build(struct nvcc *nvcc)
 {
     struct error error = {0};
@@ -472,10 +585,10 @@ static bool build(struct nvcc *nvcc)
         complain(nvcc->command, "%s: %s", error.place, error.message);
         return false;
     }
-    bool ok = true;
-    for (u32 i = 0; ok && i < nvcc->inputs.list.count; i++)
+    bool ok = !nvcc->device_link || write_empty_object(nvcc);
+    for (u32 i = 0; ok && !nvcc->device_link && i < nvcc->inputs.list.count; i++)
         ok = compile(nvcc, nvcc->inputs.list.data[i], &objects);
-    if (ok && !nvcc->compile_only && !nvcc->ptx)
+    if (ok && !one_output(nvcc) && !nvcc->device_link)
         ok = link_program(nvcc, &objects);
     temporary_remove(&nvcc->folder);
     vec_free(&objects.list);
@@ -512,8 +625,8 @@ static int run_nvcc(const struct command *command, const struct command_line *li
     int code = EXIT_USAGE;
     if (ok && !nvcc.inputs.list.count)
         usage_error(command, "expected files to compile");
-    else if (ok && (nvcc.compile_only || nvcc.ptx) && nvcc.output && nvcc.inputs.list.count > 1)
-        usage_error(command, "-o with %s takes one file", nvcc.ptx ? "-ptx" : "-c");
+    else if (ok && one_output(&nvcc) && nvcc.output && nvcc.inputs.list.count > 1)
+        usage_error(command, "-o with %s takes one file", one_output(&nvcc));
     else if (ok && check_files(&nvcc) && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
     struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,

@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "cli/compare_inputs.h"
 #include "cli/output.h"
+#include "compare/runs.h"
 #include "report/report.h"
 
 struct report_command {
@@ -13,6 +14,7 @@ struct report_command {
     struct compare_inputs inputs;
     struct report_run runs[REPORT_RUNS];
     struct series series[REPORT_RUNS];
+    struct event_trace events;
     u32 count;
 };
 
@@ -37,6 +39,27 @@ static bool take_runs(struct report_command *state)
     return true;
 }
 
+/* Whether a series is that of a run: its rows add up to the run's counters. */
+static bool series_belongs(struct report_command *state, u32 at, const char *path)
+{
+    const struct series *series = &state->series[at];
+    const json_t *totals = json_object_get(state->runs[at].run->document, "totals");
+    f64 issued = 0, cycles = 0;
+    for (u32 i = 0; i < series->rows.count; i++) {
+        issued += series->rows.data[i].issued;
+        cycles += series->rows.data[i].cycles;
+    }
+    if (issued == number_in(totals, "issue.issued") && cycles == number_in(totals, "timing.cycles"))
+        return true;
+    complain(state->command,
+             "--series: %s is of another run than %s: its rows add up to %.0f issued slots in %.0f "
+             "cycles, the run has %.0f in %.0f; expected one --series for each run, in their order",
+             text_printable(state->arena, path),
+             text_printable(state->arena, state->inputs.list.data[at].path), issued, cycles,
+             number_in(totals, "issue.issued"), number_in(totals, "timing.cycles"));
+    return false;
+}
+
 /* The n-th --series belongs to the n-th run. */
 static bool read_series(struct report_command *state)
 {
@@ -57,10 +80,49 @@ static bool read_series(struct report_command *state)
             complain(state->command, "--series: %s", error_text(&error, text, sizeof text));
             return false;
         }
+        if (!series_belongs(state, at, given->value))
+            return false;
         state->runs[at].series = &state->series[at];
         at++;
     }
     return true;
+}
+
+/* Whether all traced kernels are kernels of the run. */
+static bool events_belong(const struct command *command, struct arena *arena, const char *path,
+                          const struct event_trace *events, const struct compare_run *run)
+{
+    const json_t *launches = json_object_get(run->document, "launches");
+    const json_t *launch;
+    size_t index;
+    for (u32 i = 0; i < events->launches.count; i++) {
+        const char *kernel = events->launches.data[i].kernel;
+        bool found = false;
+        json_array_foreach((json_t *)launches, index, launch) found |=
+            !strcmp(string_in(launch, "kernel"), kernel);
+        if (found)
+            continue;
+        complain(command,
+                 "--events: %s is of another run than the first one, which has no kernel '%s'",
+                 text_printable(arena, path), text_printable(arena, kernel));
+        return false;
+    }
+    return true;
+}
+
+static bool read_events(struct report_command *state)
+{
+    const char *path = option_value(state->line, "--events");
+    struct error error = {0};
+    char text[2400];
+    if (!path)
+        return true;
+    if (!events_read(&state->events, state->arena, path, &error)) {
+        complain(state->command, "--events: %s", error_text(&error, text, sizeof text));
+        return false;
+    }
+    state->runs[0].events = &state->events;
+    return events_belong(state->command, state->arena, path, &state->events, state->runs[0].run);
 }
 
 static const char *output_of(struct report_command *state)
@@ -104,11 +166,13 @@ static int run_report(const struct command *command, const struct command_line *
     struct report_command state = {.command = command, .line = line, .arena = arena_create()};
     state.inputs = (struct compare_inputs){.command = command, .arena = state.arena, .least = 1};
     int code = EXIT_USAGE;
-    if (compare_inputs_read(&state.inputs, line) && take_runs(&state) && read_series(&state))
+    if (compare_inputs_read(&state.inputs, line) && take_runs(&state) && read_series(&state) &&
+        read_events(&state))
         code = write_pages(&state);
     compare_inputs_close(&state.inputs);
     for (u32 i = 0; i < REPORT_RUNS; i++)
         series_free(&state.series[i]);
+    events_free(&state.events);
     arena_destroy(state.arena);
     return code;
 }
@@ -127,11 +191,21 @@ bool write_page(struct run_command *run, const struct statistics_of *from)
         .series = run->over_time.rows.count ? &run->over_time : NULL,
         .sources = from->sources};
     free(text);
+    struct event_trace events = {0};
+    char *traced = run->timeline.events.text;
+    if (traced && events_parse(&events, run->request.arena, "trace", traced,
+                               run->timeline.events.length, &error))
+        page.events = &events;
+    else if (traced) /* nothing ran in the window */
+        complain(run->command, "--trace-window: %s; the page has no window", error.message);
     bool ok = page.run && open_output(run, &output, run->request.report, &error);
     if (ok) {
         report_print(output.stream, run->request.arena, &page, 1);
         ok = commit_output(run, &output, &error);
     }
+    events_free(&events);
+    free(traced);
+    run->timeline.events.text = NULL;
     compare_run_free(page.run);
     if (!ok)
         complain(run->command, "--report: %s: %s", error.place, error.message);
@@ -148,6 +222,11 @@ static const struct option report_options[] = {
      "each "
      "run, in their order.",
      OPTION_REPEAT, COMPLETE_FILE},
+    {"--events", "FILE.jsonl",
+     "What happened in a window of the first run, from 'heddle run --trace FILE.jsonl': the page "
+     "shows "
+     "its longest waits, each with its chain of causes, and its memory requests.",
+     0, COMPLETE_FILE},
     {"--sources", "FOLDER",
      "Look for source files in this folder. By default they are read where they were compiled.", 0,
      COMPLETE_FILE},

@@ -99,10 +99,13 @@ static bool write_file(struct child *child, const char *name, const char *text)
     return write_bytes(child, name, text, strlen(text));
 }
 
-/* Heddle's CUDA runtime under the names that programs ask for. */
+/* Heddle's CUDA runtime, which is also the driver API and the run-time compiler, under the names that
+ * programs ask for. */
 static bool link_runtimes(struct child *child)
 {
-    static const char *const names[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
+    static const char *const names[] = {"libcudart.so.11.0", "libcudart.so.12",  "libcudart.so.13",
+                                        "libcuda.so.1",      "libnvrtc.so.11.2", "libnvrtc.so.12",
+                                        "libnvrtc.so.13"};
     char *whole = realpath(child->runtime, NULL);
     bool ok = whole && mkdir(arena_printf(child->arena, "%s/cuda", child->folder), 0700) == 0;
     for (u32 i = 0; ok && i < ARRAY_LEN(names); i++)
@@ -247,13 +250,11 @@ static void set_environment(const struct child *child)
            1);
     setenv("HEDDLE_SESSION", child->folder, 1);
     setenv("HEDDLE_MACHINE", arena_printf(arena, "%s/machine.json", child->folder), 1);
-    static const char *const ours[] = {"HEDDLE_SET",          "HEDDLE_MECH",
-                                       "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
-                                       "HEDDLE_LAUNCHES",     "HEDDLE_TRACE",
-                                       "HEDDLE_TRACE_WINDOW", "HEDDLE_INTERVAL",
-                                       "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
-                                       "HEDDLE_THREADS",      "HEDDLE_PROGRESS",
-                                       "HEDDLE_CHIP"};
+    static const char *const ours[] = {
+        "HEDDLE_SET",         "HEDDLE_MECH",     "HEDDLE_FUNCTIONAL",   "HEDDLE_KERNELS",
+        "HEDDLE_LAUNCHES",    "HEDDLE_TRACE",    "HEDDLE_TRACE_WINDOW", "HEDDLE_TRACE_EVENTS",
+        "HEDDLE_TRACE_CORES", "HEDDLE_INTERVAL", "HEDDLE_CORE_ORDER",   "HEDDLE_FUNCTIONAL_UNTIL",
+        "HEDDLE_THREADS",     "HEDDLE_PROGRESS", "HEDDLE_CHIP"};
     for (u32 i = 0; i < ARRAY_LEN(ours); i++)
         unsetenv(ours[i]);
     if (child->mechanisms[0])
@@ -271,12 +272,18 @@ static void set_environment(const struct child *child)
     if (request->functional_until)
         setenv("HEDDLE_FUNCTIONAL_UNTIL",
                arena_printf(arena, "%llu", (unsigned long long)request->functional_until), 1);
-    if (request->timeline) {
+    if (request->timeline || request->trace_events) {
         setenv("HEDDLE_TRACE", arena_printf(arena, "%s/trace", child->folder), 1);
         setenv("HEDDLE_TRACE_WINDOW",
-               arena_printf(arena, "%llu:%llu", (unsigned long long)request->trace_from,
-                            (unsigned long long)request->trace_to),
+               request->trace_longest
+                   ? "longest"
+                   : arena_printf(arena, "%llu:%llu", (unsigned long long)request->trace_from,
+                                  (unsigned long long)request->trace_to),
                1);
+        if (request->trace_events)
+            setenv("HEDDLE_TRACE_EVENTS", "1", 1);
+        if (request->trace_cores)
+            setenv("HEDDLE_TRACE_CORES", request->trace_cores, 1);
     }
     if (request->interval)
         setenv("HEDDLE_INTERVAL",

@@ -8,6 +8,7 @@
 #include "cli/request.h"
 
 #include "base/text.h"
+#include "cli/common.h"
 #include "cli/foreign.h"
 #include "report/series.h"
 #include <ctype.h>
@@ -285,18 +286,22 @@ static bool parse_interval(const struct request_parser *parser, const char *valu
                  "a number of core cycles, at least 1, and a file: N[:FILE]");
 }
 
-/* FROM:TO; TO may be left out. */
+/* FROM:TO, of which TO may be left out; or "longest". */
 static bool parse_window(const struct request_parser *parser, const char *value)
 {
     struct request *request = parser->request;
     size_t length = strcspn(value, ":");
+    request->trace_window = true;
+    request->trace_longest = !strcmp(value, "longest");
+    if (request->trace_longest)
+        return true;
     const char *from = arena_strndup(request->arena, value, length);
     const char *to = value[length] ? value + length + 1 : NULL;
     bool ok = to && text_u64(from, &request->trace_from) == TEXT_OK &&
               (!*to || (text_u64(to, &request->trace_to) == TEXT_OK &&
                         request->trace_to > request->trace_from));
     return ok || wrong(parser, "--trace-window", arena_printf(request->arena, "'%.64s'", value),
-                       "two core cycles with FROM below TO: FROM:TO or FROM:");
+                       "two core cycles with FROM below TO: FROM:TO or FROM:, or the word longest");
 }
 
 /* Handles options of timing mode; false: another option. */
@@ -319,6 +324,8 @@ static bool take_timed(const struct request_parser *parser, const char *name, co
         request->timeline = value;
     else if (!strcmp(name, "--trace-window"))
         *ok = parse_window(parser, value);
+    else if (!strcmp(name, "--trace-cores"))
+        request->trace_cores = value;
     else if (!strcmp(name, "--core-order"))
         request->core_order = value;
     else if (!strcmp(name, "--threads"))
@@ -490,13 +497,20 @@ static bool complete_timed(const struct request_parser *parser)
     const char *without = request->functional ? "--functional"
                           : raw               ? "--si-state without --machine"
                                               : NULL;
-    bool window = request->trace_from || request->trace_to;
+    const bool traced = request->timeline || (request->report && request->trace_window);
     if (option && without)
         usage_error(parser->command, "%s needs a timing model; %s is functional only", option,
                     without);
-    else if (window && !request->timeline)
-        usage_error(parser->command, "--trace-window needs --trace: expected --trace FILE");
+    else if ((request->trace_window || request->trace_cores) && !traced)
+        usage_error(parser->command, "%s: expected --trace FILE as well%s",
+                    request->trace_window ? "--trace-window" : "--trace-cores",
+                    request->trace_window ? ", or --report FILE" : "");
+    else if (request->trace_longest && request->timeline && !is_event_file(request->timeline))
+        usage_error(parser->command,
+                    "--trace-window longest needs a trace of events: expected --trace FILE.jsonl");
     else {
+        parser->request->trace_events =
+            request->timeline ? is_event_file(request->timeline) : request->trace_window;
         /* a page shows the run over time; without --interval, the rows go to no file */
         if (request->report && !request->interval && !without)
             parser->request->interval = REPORT_INTERVAL;

@@ -63,7 +63,10 @@ struct request {
     const char *state, *dump, *trace; /* for a raw program, which a run with a state is */
     const char *timeline;             /* --trace: a path or NULL */
     u64 trace_from, trace_to;
-    u64 interval; /* core cycles, 0: none */
+    bool trace_window, trace_longest; /* --trace-window is given; is "longest" */
+    const char *trace_cores;          /* --trace-cores or NULL */
+    bool trace_events;                /* the trace is of events: to `timeline`, and for the page */
+    u64 interval;                     /* core cycles, 0: none */
     const char *series;
     const char *core_order;
     const char *threads; /* --threads, or from the environment; NULL: one */

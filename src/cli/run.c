@@ -610,10 +610,15 @@ static const struct option options[] = {
      0, COMPLETE_SPEC},
     {"--trace", "FILE",
      "Write a trace for the Perfetto viewer: blocks and warps on cores, stalls of warps, memory "
-     "requests, counters. Each of these takes about 100 bytes.",
+     "requests, counters. If the name ends in .jsonl, write what happened to each instruction and "
+     "request, as lines of JSON, from which 'heddle why' tells what a warp waited for.",
      0, COMPLETE_FILE},
-    {"--trace-window", "FROM:TO",
-     "Trace only between two core cycles, counted from the start of the first launch.", 0, 0},
+    {"--trace-window", "FROM:TO|longest",
+     "Trace only between two core cycles, counted from the start of the first launch; 'longest': "
+     "only what led to the longest stall of a warp, for each kernel. With --report, the page shows "
+     "the window.",
+     0, 0},
+    {"--trace-cores", "N[-M][,...]", "Trace only these cores, as in 0,4-7.", 0, 0},
     {"--core-order", "forward|reverse|shuffle:N",
      "The order in which cores are simulated within a window. No result depends on it; the option "
      "exists to test this.",

@@ -6,8 +6,11 @@
 
 static void write_trace(void *user, const void *data, size_t bytes)
 {
-    struct run_command *run = user;
-    fwrite(data, 1, bytes, run->timeline.trace.stream);
+    struct timeline *timeline = &((struct run_command *)user)->timeline;
+    if (timeline->has_trace)
+        fwrite(data, 1, bytes, timeline->trace.stream);
+    if (timeline->events.to)
+        fwrite(data, 1, bytes, timeline->events.to);
 }
 
 /* Writes a CSV cell: strings, which are kernel names, are quoted. */
@@ -108,6 +111,9 @@ static bool close_files(struct run_command *run)
 {
     struct timeline *timeline = &run->timeline;
     bool ok = close_one(run, "--trace", &timeline->trace, &timeline->has_trace);
+    if (timeline->events.to)
+        fclose(timeline->events.to);
+    timeline->events.to = NULL;
     return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
 }
 
@@ -121,6 +127,9 @@ static bool open_files(struct run_command *run)
         close_files(run);
         return false;
     }
+    if (request->trace_events && request->report && request->trace_window)
+        timeline->events.to =
+            checked(open_memstream(&timeline->events.text, &timeline->events.length));
     const char *dot = request->series ? strrchr(request->series, '.') : NULL;
     timeline->csv = dot && !strcmp(dot, ".csv");
     return true;
@@ -133,11 +142,15 @@ bool timeline_open(struct run_command *run)
     if (!open_files(run))
         return false;
     const bool rows = timeline->has_series || request->interval;
-    if (!timeline->has_trace && !rows)
+    const bool traced = timeline->has_trace || timeline->events.to;
+    if (!traced && !rows)
         return true;
     struct hd_error error = {0};
-    const struct hd_observe what = {.trace = timeline->has_trace ? write_trace : NULL,
+    const struct hd_observe what = {.trace = traced ? write_trace : NULL,
                                     .trace_user = run,
+                                    .trace_events = request->trace_events,
+                                    .trace_cores = request->trace_cores,
+                                    .trace_longest = request->trace_longest,
                                     .trace_from = request->trace_from,
                                     .trace_to = request->trace_to,
                                     .interval = request->interval,
@@ -173,7 +186,7 @@ bool timeline_copy(struct run_command *run, const char *folder)
 {
     if (!open_files(run))
         return false;
-    if (run->timeline.has_trace)
+    if (run->timeline.has_trace || run->timeline.events.to)
         copy(run, folder, "trace", write_trace);
     if (run->request.interval)
         copy(run, folder, "series", write_row);

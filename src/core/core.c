@@ -343,7 +343,8 @@ static void start_slot(struct core *core, u32 s, u32 place, struct warp *warp)
         core->issue.heads[pipe] &= ~bit(s);
     core->issue.heads[slot->head] |= bit(s);
     core->present |= bit(s);
-    core_trace(core, TRACE_WARP_START, s, slot->at, warp->block->number << 16 | warp->index, 0);
+    core_trace(core, TRACE_WARP_START, s, slot->at, warp->block->number << 16 | warp->index,
+               trace_scheduler(core, s));
     if (UNLIKELY(core->live != NULL))
         live_started(core, s);
     core->pipeline->start_warp(core, s);
@@ -393,16 +394,21 @@ void core_take_replies(struct core *core)
 
 void core_trace_stalls(struct core *core)
 {
+    const bool causes = core->trace.spans->causes;
+    if (causes && !core->trace.spans->begun)
+        trace_present(core);
     for (u64 set = core->present; set; set &= set - 1) {
         u32 s = first_bit(set);
         struct slot *slot = &core->slots[s];
-        enum stall stall = core_waits(core, s);
+        enum stall stall = causes ? trace_stall(core, s) : core_waits(core, s);
         u32 inst = core_stands(core, s);
         if (stall == slot->stall && (stall == STALL_NONE || inst == slot->stall_inst))
             continue;
         slot->stall = (u8)stall;
         slot->stall_inst = inst;
         core_trace(core, TRACE_WARP_STALL, s, inst, stall, 0);
+        if (causes)
+            trace_needs(core, s, stall);
     }
 }
 
@@ -457,6 +463,34 @@ u32 core_stands(const struct core *core, u32 s)
     return warp->order_count ? warp->paths[warp->order[0]].pc : NO_INST;
 }
 
+/* The first scoreboard bit that both instructions use, one of which will write it; UINT32_MAX: none. */
+static u32 common_register(const struct inst_time *writer, const struct inst_time *other)
+{
+    for (u32 w = 0; w < writer->reserve_count; w++)
+        for (u32 d = 0; d < other->dependence_count; d++) {
+            const u64 both = writer->dependences[w].bits & other->dependences[d].bits;
+            if (writer->dependences[w].word == other->dependences[d].word && both)
+                return writer->dependences[w].word * 64 + first_bit(both);
+        }
+    return UINT32_MAX;
+}
+
+const struct inflight *core_next_writer(const struct core *core, u32 s, u32 *at, u32 *number)
+{
+    const struct inst_time *time = &core->times[core->slots[s].at];
+    for (; *at < CORE_INFLIGHT; ++*at) {
+        const struct inflight *inflight = &core->inflight.all[*at];
+        if (core->inflight.free[*at / 64] >> *at % 64 & 1 || inflight->slot != s)
+            continue;
+        *number = common_register(inflight->time, time);
+        if (*number != UINT32_MAX) {
+            ++*at;
+            return inflight;
+        }
+    }
+    return NULL;
+}
+
 void core_explain(const struct core *core, u32 s, struct core_wait *wait)
 {
     const struct slot *slot = &core->slots[s];
@@ -473,24 +507,13 @@ void core_explain(const struct core *core, u32 s, struct core_wait *wait)
     const enum stall stall = core_waits(core, s);
     if (stall != STALL_RAW && stall != STALL_WAW && stall != STALL_MEMORY)
         return;
-    const struct inst_time *time = &core->times[slot->at];
-    for (u32 i = 0; i < CORE_INFLIGHT; i++) {
-        const struct inflight *inflight = &core->inflight.all[i];
-        if (core->inflight.free[i / 64] >> i % 64 & 1 || inflight->slot != s)
-            continue;
-        const struct inst_time *other = inflight->time;
-        for (u32 w = 0; w < other->reserve_count; w++)
-            for (u32 d = 0; d < time->dependence_count; d++) {
-                u64 both = other->dependences[w].bits & time->dependences[d].bits;
-                if (other->dependences[w].word != time->dependences[d].word || !both)
-                    continue;
-                u32 number = other->dependences[w].word * 64 + first_bit(both);
-                wait->writer = inflight->dyn.inst;
-                if (number < warp->exec->register_rows)
-                    snprintf(wait->reg, sizeof wait->reg, "R%u", number);
-                return;
-            }
-    }
+    u32 at = 0, number;
+    const struct inflight *writer = core_next_writer(core, s, &at, &number);
+    if (!writer)
+        return;
+    wait->writer = writer->dyn.inst;
+    if (number < warp->exec->register_rows)
+        snprintf(wait->reg, sizeof wait->reg, "R%u", number);
 }
 
 bool core_unblock(struct core *core)

@@ -16,6 +16,7 @@
 #define CORE_MECHANISM_H
 
 #include "analysis/lane_liveness.h"
+#include "analysis/lane_regions.h"
 #include "analysis/last_reads.h"
 #include "analysis/lifetimes.h"
 #include "analysis/liveness.h"
@@ -379,7 +380,7 @@ void inflight_count_work(struct core *core, const struct inflight *inflight, boo
 
 /* ---- re-formed warps ----
  *
- * For mechanisms that set `reforms`, on code without explicit EXEC. A slot may execute threads of
+ * For mechanisms that set `reforms`. A slot may execute threads of
  * several warps of its block: lane i then runs the thread of lane i of the warp in slot homes[i].
  * Registers, predicates, local memory and the numbers of a thread stay with its home
  * (exec/reformed.h). The mechanism sees to it that every live thread is in one slot at most, that
@@ -387,12 +388,24 @@ void inflight_count_work(struct core *core, const struct inflight *inflight, boo
  * core_home says where the thread of a slot's lane is at home.
  */
 
+/* With explicit EXEC, each time before slots of a group are re-formed or restored: they keep the scalars
+ * of their warps, or give back what re-formed warps have changed to where the threads are at home. The
+ * region, which lane_regions_find has found, is that of all code that re-formed warps execute until
+ * they are restored. */
+void core_keep(struct core *core, u64 slots, const struct lane_region *region);
 /* The slot, which is held or waits and has nothing in flight, executes these lanes from `pc` on.
  * Those that reach `rpc` (NO_INST: none) leave it; when the last one has left or exited, `control` is
- * called and the slot waits. Without lanes it waits at once. */
-void core_reform(struct core *core, u32 slot, const u8 *homes, lane_set lanes, u32 pc, u32 rpc);
+ * called and the slot waits. Without lanes it waits at once. `region`: as in core_keep; without
+ * explicit EXEC NULL. */
+void core_reform(struct core *core, u32 slot, const u8 *homes, lane_set lanes,
+                 const struct lane_region *region, u32 pc, u32 rpc);
 /* The slot executes its own live threads again, from `pc` on; it ends if there are none. */
 void core_restore(struct core *core, u32 slot, u32 pc);
+/* Lanes of a slot that are active now. */
+static inline lane_set core_active(const struct core *core, u32 slot)
+{
+    return core->slots[slot].warp->active;
+}
 static inline bool core_is_reformed(const struct core *core, u32 slot)
 {
     return core->slots[slot].warp->reformed != NULL;

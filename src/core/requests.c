@@ -31,7 +31,8 @@ PART_OF void send(struct core *core, struct packet *packet, u32 line_bytes)
         live_flip_sent(core, packet->tag);
     port_push(port_of(core, packet->client), packet, core->clock.next);
     core->stats.lsu.requests++;
-    core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->from.inst, packet->address, 0);
+    core_trace(core, TRACE_REQUEST_SENT, packet->kind, packet->from.inst, packet->address,
+               traced_request(packet->client, packet->tag, packet->from.slot));
 }
 
 void requests_send(struct core *core, struct packet *packet, u32 line_bytes)

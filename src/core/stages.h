@@ -540,6 +540,19 @@ void trace_issued(struct core *core, const struct inflight *inflight);
 void trace_retired(struct core *core, const struct inflight *inflight);
 void trace_decoded(struct core *core, u32 slot, u32 inst, u32 count);
 void trace_steps(struct core *core);
+/* Of a slot; pipelines with one scheduler do not say. */
+static inline u32 trace_scheduler(const struct core *core, u32 s)
+{
+    return core->issue.scheduler_of[s] ? first_bit(core->issue.scheduler_of[s]) : 0;
+}
+/* Traces of events: what is on the core when the trace begins; why a warp does not issue, which may
+ * also be a full unit; what a warp waits for that has just begun to. */
+void trace_present(struct core *core);
+enum stall trace_stall(const struct core *core, u32 slot);
+void trace_needs(struct core *core, u32 slot, enum stall stall);
+/* The next instruction in flight, from record *at on, that writes a register that the slot's next
+ * instruction uses, and the number of that register on the scoreboard; NULL: none. */
+const struct inflight *core_next_writer(const struct core *core, u32 slot, u32 *at, u32 *number);
 /* The register file that a result goes to. */
 enum trace_place trace_register(struct operand o);
 

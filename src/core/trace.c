@@ -5,7 +5,7 @@
  * decoded when they enter the buffer. An instruction reaches issue when it is at the head of its
  * buffer and is its warp's next one. Done and write are both in the cycle of write-back.
  */
-#include "core/stages.h"
+#include "core/mechanism.h"
 #include "ir/scalars.h"
 
 const char *const stall_names[STALLS] = {
@@ -186,4 +186,95 @@ void trace_steps(struct core *core)
                    ~(core->ended | core->trace.told | core->issue.skipping);
          set; set &= set - 1)
         trace_head(core, first_bit(set), core->slots[first_bit(set)].at);
+}
+
+/* ---- traces of events ---- */
+
+void trace_present(struct core *core)
+{
+    struct trace_buffer *spans = core->trace.spans;
+    if (core->clock.next < spans->from)
+        return;
+    spans->begun = true;
+    for (u32 b = 0; b < CORE_BLOCKS; b++)
+        if (core->blocks[b].block && core->clock.next > core->blocks[b].started)
+            core_trace(core, TRACE_BLOCK_HERE, b, NO_INST, core->blocks[b].block->number, 0);
+    for (u64 set = core->present; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        const struct warp *warp = core->slots[s].warp;
+        core->slots[s].stall = STALL_NONE; /* told again */
+        if (core->slots[s].started < core_cycle(core))
+            core_trace(core, TRACE_WARP_HERE, s, core->slots[s].at,
+                       warp->block->number << 16 | warp->index, trace_scheduler(core, s));
+    }
+}
+
+enum stall trace_stall(const struct core *core, u32 s)
+{
+    const enum stall stall = core_waits(core, s);
+    if (stall != STALL_NONE || !core->pipeline->content || core->slots[s].at == NO_INST)
+        return stall;
+    if (core->pipeline->busy && core->pipeline->busy(core, trace_scheduler(core, s)) >> s & 1)
+        return STALL_UNIT;
+    return core_room(core, s, core->slots[s].at) ? STALL_NONE : STALL_UNIT;
+}
+
+static void trace_need(struct core *core, u32 s, u64 need, const struct inflight *inflight)
+{
+    core_trace(core, TRACE_NEEDS, s, inflight->dyn.inst, need, inflight->index);
+}
+
+static void need_all(struct core *core, u32 s, const struct latch *latch)
+{
+    for (u32 i = 0; i < latch->count; i++)
+        trace_need(core, s, NEED_ROOM, core_inflight(core, latch->inflight[i]));
+}
+
+/* The instructions before the units of the pipe that a slot's instruction needs. */
+static void need_room(struct core *core, u32 s)
+{
+    const u32 pipe = core->times[core->slots[s].at].pipe,
+              g = core->groups > 1 ? s % core->groups : 0;
+    const struct collect_stage *collect = &core->collect;
+    need_all(core, s, &collect->group[g].collected[pipe]);
+    for (u32 c = 0; c < collect->turn_count; c++)
+        for (u64 set = collect->turns[c].collectors & ~collect->free; set; set &= set - 1) {
+            const struct collector *one = &collect->collectors[first_bit(set)];
+            if (one->pipe == pipe && (core->groups == 1 || one->group == g))
+                trace_need(core, s, NEED_ROOM, core_inflight(core, one->inflight));
+        }
+    need_all(core, s, &collect->group[g].issued[pipe]);
+}
+
+void trace_needs(struct core *core, u32 s, enum stall stall)
+{
+    const struct slot *slot = &core->slots[s];
+    const u32 vectors = slot->warp->exec->register_rows;
+    const struct inflight *writer;
+    struct core_wait wait;
+    u32 at = 0, number;
+    switch (stall) {
+    case STALL_RAW:
+    case STALL_WAW:
+    case STALL_MEMORY:
+        while (slot->at != NO_INST && (writer = core_next_writer(core, s, &at, &number)))
+            trace_need(core, s, NEED_REGISTER | (u64)(number < vectors ? number : NO_VECTOR) << 8,
+                       writer);
+        break;
+    case STALL_UNIT:
+        if (core->pipeline->content)
+            need_room(core, s);
+        break;
+    case STALL_BARRIER:
+        core_explain(core, s, &wait);
+        core_trace(core, TRACE_NEEDS, s, NO_INST, NEED_BARRIER, wait.barrier);
+        break;
+    case STALL_FETCH:
+        if (slot->barred & BARRED_MISSING && slot->fetch_at < core->inst_count)
+            core_trace(core, TRACE_NEEDS, s, slot->fetch_at, NEED_LINE,
+                       core->times[slot->fetch_at].line);
+        break;
+    default:
+        break;
+    }
 }

@@ -19,23 +19,69 @@
 #include "base/time.h"
 
 enum trace_kind {
-    TRACE_BLOCK_START,  /* value: the block's number; slot: its place on the core */
-    TRACE_BLOCK_END,    /* the same */
-    TRACE_WARP_START,   /* slot: the warp's place; value: block number << 16 | warp in block */
-    TRACE_WARP_END,     /* the same */
-    TRACE_WARP_STALL,   /* slot: the warp; value: enum stall (0: it can issue); inst: where */
-    TRACE_REQUEST_SENT, /* value: address; inst: the instruction that sent it; slot: packet_kind */
-    TRACE_REQUEST_DONE, /* value: address; inst, slot: the same; more: when it was sent (fs) */
-    TRACE_DISPATCH,     /* the first of the steps; value: as TRACE_WARP_START. In later steps,
-                         * `slot` means this warp */
-    TRACE_FETCH,        /* a word comes from the instruction memory */
-    TRACE_DECODE,       /* a word is decoded */
-    TRACE_TO_ISSUE,     /* the instruction reaches issue as its warp's next one */
-    TRACE_ISSUE,        /* it leaves for a unit; */
-    TRACE_DONE,         /* the unit is done with it */
-    TRACE_WRITE,        /* its result is in the register file */
+#define TRACE_KIND(NAME, name) TRACE_##NAME,
+#include "base/trace_kinds.def"
+#undef TRACE_KIND
+    TRACE_DISPATCH, /* the first of the steps; value: as TRACE_WARP_START. In later steps,
+                     * `slot` means this warp */
+    TRACE_FETCH,    /* a word comes from the instruction memory */
+    TRACE_DECODE,   /* a word is decoded */
+    TRACE_TO_ISSUE, /* the instruction reaches issue as its warp's next one */
+    TRACE_ISSUE,    /* it leaves for a unit; */
+    TRACE_DONE,     /* the unit is done with it */
+    TRACE_WRITE,    /* its result is in the register file */
     TRACE_KINDS
 };
+
+/*
+ * Members of events that are not steps. `inst` is an instruction of the program or NO_INST.
+ *
+ *  BLOCK_START, _END, _HERE  slot: the block's place on the core; value: its number
+ *  WARP_START, _END, _HERE   slot: the warp's place; value: block number << 16 | warp in block; more:
+ *                            its scheduler
+ *  WARP_STALL                slot: the warp; value: enum stall (0: it can issue); inst: where
+ *  REQUEST_SENT              slot: enum packet_kind; value: address; more: traced_request
+ *  REQUEST_DONE              slot, value: the same; more: when it was sent (fs)
+ *
+ * Only in traces of events (trace_buffer.causes), most of them recorded by the mechanism `causes`:
+ *
+ *  BLOCK_HERE, WARP_HERE  as _START, for those that are there when the trace begins
+ *  NEEDS                  slot: the warp that has just begun to wait; value: enum trace_need, for a
+ *                         register | its number << 8 (NO_VECTOR: a scalar or a predicate); inst, more: the instruction in flight that it
+ *                         waits for and its record. For a barrier, more: its number
+ *  FETCHED                slot, inst: the first of `value` instructions that arrive in its buffer
+ *  ISSUED                 slot, inst; value: its record; more: enum pipe
+ *  COLLECTING             value: its record; more: cycles that its banks need to read its operands
+ *  COLLECTED, LEFT, RETIRED  value: its record. It has its operands, leaves the head of the load/store
+ *                         unit, leaves the pipeline
+ *  CONFLICT               value: its record; more: cycles that its access to shared memory takes at the
+ *                         head because of bank conflicts
+ *  SENT                   value: its record; more: the number of the transaction
+ *  CACHE_READ             slot: enum packet_client; inst: enum cache_result | MSHR << 8; value: line;
+ *                         more: the reader's record, or its slot if an instruction is fetched
+ *  CACHE_FILLED           slot: enum packet_client; inst: MSHR; value: line
+ *  REFUSED                slot: enum cache_result; value: the record; more: the transaction
+ *  L2_ARRIVED, L2_READ, L2_REPLY  of a packet: core: its sender; value: address; more: when it was
+ *                         sent (fs); inst: slice; slot: of L2_READ, enum cache_result
+ *  DRAM_ARRIVED, _STARTED, _SERVED  core, inst: of the first requester; slot: bank; value: address;
+ *                         more: channel << 48 | write << 47 | row
+ *  DRAM_ROW               slot: bank; value: row; more: channel << 48 | 1: it is opened, 0: closed
+ */
+enum trace_need {
+    NEED_REGISTER, /* an instruction that will write a register */
+    NEED_ROOM,     /* an instruction in the latch, a collector or the queue of the pipe it needs */
+    NEED_BARRIER,
+    NEED_LINE, /* a line of instructions that has been requested */
+};
+
+#define NO_VECTOR 0xffff
+#define TRACE_NO_MSHR 0xffffff /* of CACHE_READ and CACHE_FILLED */
+
+/* REQUEST_SENT's `more`. */
+static inline u64 traced_request(u32 client, u32 tag, u32 slot)
+{
+    return (u64)client << 48 | (u64)slot << 32 | tag;
+}
 
 /* Where a step happens. */
 enum trace_place {
@@ -91,6 +137,8 @@ struct trace_event {
 struct trace_buffer {
     VEC(struct trace_event) list;
     fs from, to; /* only events in [from, to) are kept */
+    bool causes; /* stalls are followed by what they wait for */
+    bool begun;  /* what was there when the trace began has been recorded */
 };
 
 struct core;

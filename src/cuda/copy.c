@@ -57,13 +57,11 @@ static bool copy_row(struct cuda_device *device, const struct copy *copy, size_t
     return true;
 }
 
-static cudaError_t run(struct cuda_device *device, const struct copy *copy, cudaStream_t handle)
+static cudaError_t run(struct cuda_device *device, const struct copy *copy,
+                       struct CUstream_st *stream)
 {
     struct hd_error error = {0};
-    struct CUstream_st *stream = stream_of(device, handle);
     const u64 bytes = (u64)copy->width * copy->height;
-    if (!stream)
-        return cudaErrorInvalidResourceHandle;
     if (!bytes)
         return cudaSuccess;
     if (!copy->to.address || !copy->from.address)
@@ -82,21 +80,34 @@ static cudaError_t run(struct cuda_device *device, const struct copy *copy, cuda
     return cudaSuccess;
 }
 
+cudaError_t copy_act(struct cuda_device *device, const struct copy_work *work,
+                     struct CUstream_st *stream, bool wait)
+{
+    const enum cudaMemcpyKind kind = work->kind;
+    if ((u32)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (work->height > 1 && (work->width > work->to_pitch || work->width > work->from_pitch))
+        return cudaErrorInvalidPitchValue;
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const struct copy copy = {place_of(device, work->to, work->to_pitch, to_device),
+                              place_of(device, work->from, work->from_pitch, from_device),
+                              work->width, work->height, wait};
+    return run(device, &copy, stream);
+}
+
 /* A copy of rows by the rules of cudaMemcpy2D. */
 static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind, bool wait,
-                             cudaStream_t stream)
+                             cudaStream_t handle)
 {
     ENTER(device);
-    if ((u32)kind > cudaMemcpyDefault)
-        return ended(cudaErrorInvalidMemcpyDirection);
-    if (height > 1 && (width > to_pitch || width > from_pitch))
-        return ended(cudaErrorInvalidPitchValue);
-    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    const struct copy copy = {place_of(device, to, to_pitch, to_device),
-                              place_of(device, from, from_pitch, from_device), width, height, wait};
-    return ended(run(device, &copy, stream));
+    const struct copy_work work = {to, from, to_pitch, from_pitch, width, height, kind};
+    struct CUstream_st *stream = stream_of(device, handle);
+    if (!stream)
+        return ended(cudaErrorInvalidResourceHandle);
+    return ended(stream->capture ? capture_copy(stream, &work)
+                                 : copy_act(device, &work, stream, wait));
 }
 
 EXPORT_SYNC(cudaMemcpy)
@@ -193,56 +204,91 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 
 /* ---- fills ---- */
 
-static cudaError_t fill_rows(void *to, size_t pitch, int value, size_t width, size_t height,
-                             bool wait, cudaStream_t handle)
+static void fill_host(u8 *to, const void *pattern, u32 pattern_bytes, size_t bytes)
 {
-    ENTER(device);
+    if (pattern_bytes == 1)
+        memset(to, *(const u8 *)pattern, bytes);
+    for (size_t i = 0; pattern_bytes > 1 && i < bytes; i += pattern_bytes)
+        memcpy(to + i, pattern, pattern_bytes);
+}
+
+cudaError_t fill_act(struct cuda_device *device, const struct fill_work *work,
+                     struct CUstream_st *stream, bool wait)
+{
     struct hd_error error = {0};
-    struct CUstream_st *stream = stream_of(device, handle);
-    const struct copy_end place = place_of(device, to, pitch, true);
-    const u8 byte = (u8)value;
-    if (!stream)
-        return ended(cudaErrorInvalidResourceHandle);
-    if (height > 1 && width > pitch)
-        return ended(cudaErrorInvalidPitchValue);
-    for (size_t row = 0; width && row < height; row++) {
-        const u64 at = place.address + row * pitch;
+    const struct copy_end place = place_of(device, work->to, work->pitch, true);
+    if (work->height > 1 && work->width > work->pitch)
+        return cudaErrorInvalidPitchValue;
+    for (size_t row = 0; work->width && row < work->height; row++) {
+        const u64 at = place.address + row * work->pitch;
         if (!place.device)
-            memset((void *)at, value, width);
-        else if (!hd_fill(device->device, at, &byte, 1, width, &error)) {
+            fill_host((u8 *)at, work->pattern, work->pattern_bytes, work->width);
+        else if (!hd_fill(device->device, at, work->pattern, work->pattern_bytes, work->width,
+                          &error)) {
             explain("cudaMemset", "%s", error.message);
-            return ended(cudaErrorInvalidValue);
+            return cudaErrorInvalidValue;
         }
     }
-    stream_work(stream, ENGINE_NONE, copy_device_picoseconds(&device->info, (u64)width * height));
+    stream_work(stream, ENGINE_NONE,
+                copy_device_picoseconds(&device->info, (u64)work->width * work->height));
     if (wait)
         stream_wait(stream);
-    return ended(cudaSuccess);
+    return cudaSuccess;
+}
+
+/* Rows of `width` bytes, each filled with a pattern. */
+static cudaError_t fill_rows(void *to, size_t pitch, const void *pattern, u32 pattern_bytes,
+                             size_t width, size_t height, bool wait, cudaStream_t handle)
+{
+    ENTER(device);
+    struct fill_work work = {
+        .to = to, .pitch = pitch, .width = width, .height = height, .pattern_bytes = pattern_bytes};
+    struct CUstream_st *stream = stream_of(device, handle);
+    if (!stream)
+        return ended(cudaErrorInvalidResourceHandle);
+    memcpy(work.pattern, pattern, pattern_bytes);
+    return ended(stream->capture ? capture_fill(stream, &work)
+                                 : fill_act(device, &work, stream, wait));
+}
+
+cudaError_t pattern_fill(void *to, const void *pattern, u32 pattern_bytes, size_t count, bool wait,
+                         cudaStream_t stream)
+{
+    size_t bytes;
+    if ((u64)to % pattern_bytes || __builtin_mul_overflow(count, pattern_bytes, &bytes))
+        return ended(cudaErrorInvalidValue);
+    return fill_rows(to, 0, pattern, pattern_bytes, bytes, 1, wait, stream);
+}
+
+static cudaError_t fill_bytes(void *to, size_t pitch, int value, size_t width, size_t height,
+                              bool wait, cudaStream_t stream)
+{
+    return fill_rows(to, pitch, &(u8){(u8)value}, 1, width, height, wait, stream);
 }
 
 EXPORT_SYNC(cudaMemset)
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-    return fill_rows(to, 0, value, bytes, 1, true, NULL);
+    return fill_bytes(to, 0, value, bytes, 1, true, NULL);
 }
 
 EXPORT_STREAM(cudaMemsetAsync)
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return fill_rows(to, 0, value, bytes, 1, false, stream);
+    return fill_bytes(to, 0, value, bytes, 1, false, stream);
 }
 
 EXPORT_SYNC(cudaMemset2D)
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return fill_rows(to, pitch, value, width, height, true, NULL);
+    return fill_bytes(to, pitch, value, width, height, true, NULL);
 }
 
 EXPORT_STREAM(cudaMemset2DAsync)
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream)
 {
-    return fill_rows(to, pitch, value, width, height, false, stream);
+    return fill_bytes(to, pitch, value, width, height, false, stream);
 }
 
 EXPORT_SYNC(cudaMemset3D)
@@ -250,8 +296,8 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent 
 {
     cudaError_t status = cudaSuccess;
     for (size_t z = 0; z < extent.depth && status == cudaSuccess; z++)
-        status = fill_rows((u8 *)to.ptr + z * to.ysize * to.pitch, to.pitch, value, extent.width,
-                           extent.height, true, NULL);
+        status = fill_bytes((u8 *)to.ptr + z * to.ysize * to.pitch, to.pitch, value, extent.width,
+                            extent.height, true, NULL);
     return status;
 }
 

@@ -88,10 +88,8 @@ cudaError_t cudaThreadSynchronize(void)
 
 /* The device stays open, so that its records and statistics continue; its memory, streams and error are
  * gone, and variables have their initial values again. */
-EXPORT(cudaDeviceReset)
-cudaError_t cudaDeviceReset(void)
+cudaError_t device_reset(void)
 {
-    LOCKED;
     struct cuda_device *device = device_current();
     if (!device)
         return ended(cudaSuccess);
@@ -100,6 +98,13 @@ cudaError_t cudaDeviceReset(void)
     streams_free(device);
     modules_forget(device);
     return ended(cudaSuccess);
+}
+
+EXPORT(cudaDeviceReset)
+cudaError_t cudaDeviceReset(void)
+{
+    LOCKED;
+    return device_reset();
 }
 
 EXPORT(cudaThreadExit)

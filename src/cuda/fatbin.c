@@ -32,6 +32,13 @@ size_t fatbin_size(const void *data, size_t most)
     return head >= HEAD_BYTES && head <= most && entries <= most - head ? head + entries : 0;
 }
 
+bool fatbin_marked(const void *data)
+{
+    const size_t bytes = data ? fatbin_size(data, SIZE_MAX / 2) : 0;
+    const u64 head = bytes ? number((const u8 *)data + 6, 2) : 0;
+    return bytes >= head + ENTRY_BYTES && number((const u8 *)data + head + 2, 2) == FATBIN_MARK;
+}
+
 static bool decompress(char *to, size_t size, const u8 *from, size_t bytes, u64 flags)
 {
     if (flags & FLAG_ZSTD)

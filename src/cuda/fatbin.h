@@ -6,6 +6,9 @@
  * at 4, of its payload u64 bytes at 8, the compressed size (u32) at 16, the architecture (u32, 61) at
  * 28, flags (u64) at 40 and the size when decompressed (u64) at 56.
  * Containers may follow each other.
+ *
+ * `heddle nvcc -rdc=true` marks relocatable code by FATBIN_MARK in the second half of the first entry's
+ * u32 at 0, where NVIDIA's compilers have a version.
  */
 #ifndef CUDA_FATBIN_H
 #define CUDA_FATBIN_H
@@ -16,7 +19,8 @@
 enum {
     FATBIN_PTX = 1,
     FATBIN_CODE = 2, /* for one architecture: an ELF file */
-    FATBIN_KINDS
+    FATBIN_KINDS,
+    FATBIN_MARK = 0x4844
 };
 
 struct fatbin_entry {
@@ -32,6 +36,8 @@ struct fatbin {
 
 /* Bytes of the container at `data`, of which `most` can be read; 0: there is none. */
 size_t fatbin_size(const void *data, size_t most);
+/* Whether the container at `data`, if there is one, is marked as relocatable code. */
+bool fatbin_marked(const void *data);
 /* Appends the entries of the containers in `bytes` bytes; texts are allocated in the arena. */
 bool fatbin_read(struct fatbin *fatbin, struct arena *arena, const void *data, size_t bytes,
                  struct error *error);

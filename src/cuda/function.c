@@ -21,18 +21,10 @@ static int max_threads(const struct cuda_device *device, struct hd_kernel *kerne
     return (int)most;
 }
 
-EXPORT(cudaFuncGetAttributes)
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
+void kernel_attributes(const struct cuda_device *device, struct hd_kernel *kernel,
+                       struct cudaFuncAttributes *attributes)
 {
-    LOCKED;
-    struct cuda_device *device;
-    struct hd_kernel *kernel;
     struct hd_kernel_info info;
-    if (!attributes)
-        return ended(cudaErrorInvalidValue);
-    const cudaError_t status = find(function, &device, &kernel);
-    if (status != cudaSuccess)
-        return ended(status);
     hd_kernel_info(kernel, &info);
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = info.shared_bytes,
@@ -44,28 +36,44 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
         .maxDynamicSharedSizeBytes = (int)device->info.block_shared_bytes - (int)info.shared_bytes,
         .preferredShmemCarveout = -1,
     };
-    return ended(cudaSuccess);
+}
+
+EXPORT(cudaFuncGetAttributes)
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
+{
+    LOCKED;
+    struct cuda_device *device;
+    struct hd_kernel *kernel;
+    if (!attributes)
+        return ended(cudaErrorInvalidValue);
+    const cudaError_t status = find(function, &device, &kernel);
+    if (status == cudaSuccess)
+        kernel_attributes(device, kernel, attributes);
+    return ended(status);
 }
 
 /* The machine's limit always holds, so that a program need not ask for it. */
+cudaError_t kernel_set_attribute(const struct cuda_device *device, struct hd_kernel *kernel,
+                                 enum cudaFuncAttribute attribute, int value)
+{
+    struct hd_kernel_info info;
+    hd_kernel_info(kernel, &info);
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return cudaSuccess;
+    const bool fits = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0 &&
+                      (u64)value + info.shared_bytes <= device->info.block_shared_bytes;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 EXPORT(cudaFuncSetAttribute)
 cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
 {
     LOCKED;
     struct cuda_device *device;
     struct hd_kernel *kernel;
-    struct hd_kernel_info info;
     const cudaError_t status = find(function, &device, &kernel);
-    if (status != cudaSuccess)
-        return ended(status);
-    hd_kernel_info(kernel, &info);
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return ended(attribute == cudaFuncAttributePreferredSharedMemoryCarveout
-                         ? cudaSuccess
-                         : cudaErrorInvalidValue);
-    const bool fits =
-        value >= 0 && (u64)value + info.shared_bytes <= device->info.block_shared_bytes;
-    return ended(fits ? cudaSuccess : cudaErrorInvalidValue);
+    return ended(status == cudaSuccess ? kernel_set_attribute(device, kernel, attribute, value)
+                                       : status);
 }
 
 /* Advice that the model has no use for. */
@@ -93,6 +101,20 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemC
 
 /* ---- occupancy ---- */
 
+cudaError_t kernel_occupancy(struct hd_kernel *kernel, int *blocks, int block_threads,
+                             size_t shared_bytes)
+{
+    u32 count = 0;
+    if (!blocks || block_threads <= 0)
+        return cudaErrorInvalidValue;
+    if (shared_bytes > UINT32_MAX ||
+        !hd_kernel_occupancy(kernel, (struct hd_dim){(u32)block_threads, 1, 1}, (u32)shared_bytes,
+                             &count, NULL))
+        count = 0;
+    *blocks = (int)count;
+    return cudaSuccess;
+}
+
 EXPORT(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *blocks, const void *function, int block_threads, size_t shared_bytes, unsigned flags)
@@ -100,18 +122,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     LOCKED;
     struct cuda_device *device;
     struct hd_kernel *kernel;
-    if (!blocks || block_threads <= 0 || flags > cudaOccupancyDisableCachingOverride)
+    if (flags > cudaOccupancyDisableCachingOverride)
         return ended(cudaErrorInvalidValue);
     const cudaError_t status = find(function, &device, &kernel);
-    if (status != cudaSuccess)
-        return ended(status);
-    u32 count = 0;
-    if (shared_bytes > UINT32_MAX ||
-        !hd_kernel_occupancy(kernel, (struct hd_dim){(u32)block_threads, 1, 1}, (u32)shared_bytes,
-                             &count, NULL))
-        count = 0;
-    *blocks = (int)count;
-    return ended(cudaSuccess);
+    return ended(status == cudaSuccess
+                     ? kernel_occupancy(kernel, blocks, block_threads, shared_bytes)
+                     : status);
 }
 
 EXPORT(cudaOccupancyMaxActiveBlocksPerMultiprocessor)

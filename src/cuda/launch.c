@@ -174,22 +174,18 @@ static cudaError_t prepare_grid_barrier(struct cuda_device *device,
     return cudaSuccess;
 }
 
-static cudaError_t start(const void *function, struct dim3 grid, struct dim3 block, void **args,
-                         size_t shared_bytes, cudaStream_t handle, bool cooperative)
+cudaError_t kernel_launch(struct cuda_device *device, struct hd_kernel *kernel, struct dim3 grid,
+                          struct dim3 block, void **args, size_t shared_bytes,
+                          struct CUstream_st *stream, bool cooperative)
 {
-    ENTER(device);
-    struct kernel_launch launch = {.grid = {grid.x, grid.y, grid.z},
+    struct kernel_launch launch = {.kernel = kernel,
+                                   .grid = {grid.x, grid.y, grid.z},
                                    .block = {block.x, block.y, block.z},
                                    .shared_bytes = (u32)MIN(shared_bytes, UINT32_MAX)};
-    struct CUstream_st *stream = stream_of(device, handle);
-    hd_address workspace = 0;
-    if (!stream)
-        return ended(cudaErrorInvalidResourceHandle);
-    cudaError_t status = function_kernel(device, function, &launch.kernel);
-    if (status != cudaSuccess)
-        return ended(status);
-    hd_kernel_info(launch.kernel, &launch.info);
     struct hd_error error = {0};
+    hd_address workspace = 0;
+    cudaError_t status = cudaSuccess;
+    hd_kernel_info(launch.kernel, &launch.info);
     if (!fill_args(&launch, args))
         status = cudaErrorInvalidValue;
     else if (!hd_launch_check(launch.kernel, launch.grid, launch.block, launch.shared_bytes,
@@ -204,7 +200,27 @@ static cudaError_t start(const void *function, struct dim3 grid, struct dim3 blo
         hd_release(device->device, workspace, NULL);
     }
     free(launch.args);
-    return ended(status);
+    return status;
+}
+
+static cudaError_t start(const void *function, struct dim3 grid, struct dim3 block, void **args,
+                         size_t shared_bytes, cudaStream_t handle, bool cooperative)
+{
+    ENTER(device);
+    struct CUstream_st *stream = stream_of(device, handle);
+    struct hd_kernel *kernel;
+    if (!stream)
+        return ended(cudaErrorInvalidResourceHandle);
+    const cudaError_t status = function_kernel(device, function, &kernel);
+    if (status == cudaSuccess && stream->capture) {
+        struct hd_kernel_info info;
+        hd_kernel_info(kernel, &info);
+        return ended(
+            capture_kernel(stream, function, &info, grid, block, args, shared_bytes, cooperative));
+    }
+    return ended(status == cudaSuccess ? kernel_launch(device, kernel, grid, block, args,
+                                                       shared_bytes, stream, cooperative)
+                                       : status);
 }
 
 EXPORT_STREAM(cudaLaunchKernel)

@@ -59,6 +59,7 @@ struct CUstream_st {
     u64 ready_ps; /* simulated time at which all its work is done */
     unsigned flags;
     int priority;
+    struct capture *capture; /* its work goes into a graph; NULL: it runs */
 };
 
 struct cuda_device {
@@ -95,6 +96,8 @@ cudaError_t device_enter(struct cuda_device **device);
 /* The same, but NULL instead of opening it. */
 struct cuda_device *device_current(void);
 bool device_open(struct cuda_device *device);
+/* cudaDeviceReset of the thread's device. */
+cudaError_t device_reset(void);
 /* Takes the thread's device as `device`, or returns from the API function. */
 #define ENTER(device)                                        \
     LOCKED;                                                  \
@@ -112,6 +115,8 @@ void explain(const char *place, const char *format, ...) __attribute__((format(p
 
 /* Remembers an error as the thread's last, and returns it. */
 cudaError_t ended(cudaError_t status);
+/* The call was one of the driver API, whose errors the runtime does not remember. */
+void ended_elsewhere(void);
 int *thread_device(void); /* the number of its device */
 
 /* ---- memory: memory.c, copy.c ---- */
@@ -139,6 +144,27 @@ void allocation_add(struct cuda_device *device, struct allocation_entry entry);
 /* Frees everything that a program has allocated. */
 void allocations_free(struct cuda_device *device);
 
+/* A copy, and a fill, of rows. */
+struct copy_work {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+};
+cudaError_t copy_act(struct cuda_device *device, const struct copy_work *work,
+                     struct CUstream_st *stream, bool wait);
+struct fill_work {
+    void *to;
+    size_t pitch, width, height; /* in bytes */
+    u8 pattern[4];
+    u32 pattern_bytes;
+};
+cudaError_t fill_act(struct cuda_device *device, const struct fill_work *work,
+                     struct CUstream_st *stream, bool wait);
+/* Fills `count` elements with a pattern. */
+cudaError_t pattern_fill(void *to, const void *pattern, u32 pattern_bytes, size_t count, bool wait,
+                         cudaStream_t stream);
+
 /* ---- streams and time: stream.c ---- */
 
 /* The stream of a handle on the device; NULL: the handle is wrong. */
@@ -156,14 +182,43 @@ void stream_wait(struct CUstream_st *stream);
 void device_wait(struct cuda_device *device);
 void streams_free(struct cuda_device *device);
 
+struct CUevent_st {
+    u32 kind; /* enum handle_kind */
+    unsigned flags;
+    bool recorded;
+    u64 ps;
+    struct cuda_device *device;
+    struct capture *capture; /* recorded in a stream whose work goes into a graph, */
+    u32 node;                /* after this node */
+};
+
+/* ---- graphs: graph.c ---- */
+
+/* Adds work of a stream to the graph that is captured. */
+cudaError_t capture_copy(struct CUstream_st *stream, const struct copy_work *work);
+cudaError_t capture_fill(struct CUstream_st *stream, const struct fill_work *work);
+cudaError_t capture_kernel(struct CUstream_st *stream, const void *function,
+                           const struct hd_kernel_info *info, struct dim3 grid, struct dim3 block,
+                           void **args, size_t shared_bytes, bool cooperative);
+cudaError_t capture_host(struct CUstream_st *stream, cudaHostFn_t call, void *user);
+/* The event stands for the stream's last node; a stream that waits for it joins the capture. */
+void capture_record(struct CUstream_st *stream, struct CUevent_st *event);
+void capture_wait(struct CUstream_st *stream, const struct CUevent_st *event);
+
 /* ---- modules: module.c ---- */
 
+/* Loads PTX, or a fat binary with or without a compiler's wrapper. Says why if that fails. */
+cudaError_t text_load(struct cuda_device *device, const char *text, size_t bytes, const char *name,
+                      struct hd_module **loaded);
+cudaError_t wrapper_load(struct cuda_device *device, const void *image, struct hd_module **loaded);
 /* A kernel on the device, for the address of its stub in the program or the handle of
  * __cudaGetKernel. */
 cudaError_t function_kernel(struct cuda_device *device, const void *stub,
                             struct hd_kernel **kernel);
 /* A variable on the device, for its shadow in the program. */
 cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *address, u64 *bytes);
+/* Makes a variable known to copies. */
+void variable_note(struct cuda_device *device, u64 address, u64 bytes);
 /* Forgets what was loaded to the device, which is about to be closed. */
 void modules_forget(struct cuda_device *device);
 
@@ -171,5 +226,18 @@ void modules_forget(struct cuda_device *device);
 
 /* An error of the library as one of the runtime. */
 cudaError_t error_of(const struct hd_error *error);
+cudaError_t kernel_launch(struct cuda_device *device, struct hd_kernel *kernel, struct dim3 grid,
+                          struct dim3 block, void **args, size_t shared_bytes,
+                          struct CUstream_st *stream, bool cooperative);
+
+/* ---- kernels: function.c ---- */
+
+void kernel_attributes(const struct cuda_device *device, struct hd_kernel *kernel,
+                       struct cudaFuncAttributes *attributes);
+/* Sets the size of dynamic shared memory, or takes a preference. */
+cudaError_t kernel_set_attribute(const struct cuda_device *device, struct hd_kernel *kernel,
+                                 enum cudaFuncAttribute attribute, int value);
+cudaError_t kernel_occupancy(struct hd_kernel *kernel, int *blocks, int block_threads,
+                             size_t shared_bytes);
 
 #endif

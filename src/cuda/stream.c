@@ -14,14 +14,6 @@
 
 #include <stdlib.h>
 
-struct CUevent_st {
-    u32 kind; /* enum handle_kind */
-    unsigned flags;
-    bool recorded;
-    u64 ps;
-    struct cuda_device *device;
-};
-
 struct CUstream_st *stream_of(struct cuda_device *device, cudaStream_t handle)
 {
     if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
@@ -141,6 +133,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     ENTER(device);
     if (!stream || stream_of(device, stream) == &device->legacy || stream->kind != KIND_STREAM)
         return ended(cudaErrorInvalidResourceHandle);
+    if (stream->capture)
+        return ended(cudaErrorStreamCaptureUnsupported);
     struct CUstream_st **at = &stream->device->streams;
     while (*at != stream)
         at = &(*at)->next;
@@ -154,9 +148,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     ENTER(device);
     struct CUstream_st *found = stream_of(device, stream);
-    if (found)
-        stream_wait(found);
-    return ended(found ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    if (!found)
+        return ended(cudaErrorInvalidResourceHandle);
+    if (found->capture)
+        return ended(cudaErrorStreamCaptureUnsupported);
+    stream_wait(found);
+    return ended(cudaSuccess);
 }
 
 /* All work has run when its call returns. */
@@ -196,9 +193,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     {
         ENTER(device);
-        if (!stream_of(device, stream) || !call || flags)
-            return ended(stream_of(device, stream) ? cudaErrorInvalidValue
-                                                   : cudaErrorInvalidResourceHandle);
+        struct CUstream_st *found = stream_of(device, stream);
+        if (!found || !call || flags)
+            return ended(found ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
+        if (found->capture)
+            return ended(cudaErrorStreamCaptureUnsupported);
     }
     call(stream, cudaSuccess, user); /* R1 */
     return ended(cudaSuccess);
@@ -209,8 +208,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void *use
 {
     {
         ENTER(device);
-        if (!stream_of(device, stream) || !call)
+        struct CUstream_st *found = stream_of(device, stream);
+        if (!found || !call)
             return ended(call ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
+        if (found->capture)
+            return ended(capture_host(found, call, user));
     }
     call(user); /* R1 */
     return ended(cudaSuccess);
@@ -258,6 +260,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     struct CUstream_st *found = stream_of(device, stream);
     if (!is_event(event) || !found)
         return ended(cudaErrorInvalidResourceHandle);
+    event->capture = NULL;
+    if (found->capture) {
+        capture_record(found, event);
+        return ended(cudaSuccess);
+    }
     event->ps = stream_work(found, ENGINE_NONE, 0);
     event->recorded = true;
     return ended(cudaSuccess);
@@ -278,7 +285,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     struct CUstream_st *found = stream_of(device, stream);
     if (!is_event(event) || !found)
         return ended(cudaErrorInvalidResourceHandle);
-    found->ready_ps = MAX(found->ready_ps, event->ps);
+    if (event->capture)
+        capture_wait(found, event);
+    else
+        found->ready_ps = MAX(found->ready_ps, event->ps);
     return ended(cudaSuccess);
 }
 

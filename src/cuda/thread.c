@@ -1,7 +1,7 @@
 /* What the runtime knows of the calling thread, and the errors it returns. */
 #include "cuda/runtime.h"
 
-static _Thread_local cudaError_t last; /* R4 */
+static _Thread_local cudaError_t last, before; /* R4 */
 static _Thread_local int current;
 
 int *thread_device(void)
@@ -11,9 +11,15 @@ int *thread_device(void)
 
 cudaError_t ended(cudaError_t status)
 {
+    before = last;
     if (status != cudaSuccess)
         last = status;
     return status;
+}
+
+void ended_elsewhere(void)
+{
+    last = before;
 }
 
 EXPORT(cudaGetLastError)

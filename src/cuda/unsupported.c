@@ -1,5 +1,5 @@
 /*
- * Functions of the CUDA runtime that Heddle does not have, so that a program which calls one is told,
+ * Functions of the CUDA runtime and driver API that Heddle does not have, so that a program which calls one is told,
  * instead of ending in the dynamic linker. Their parameters are not looked at.
  */
 #include "cuda/runtime.h"
@@ -18,3 +18,13 @@ static cudaError_t refuse(const char *name)
         return refuse(#name); \
     }
 #include "cuda/unsupported.def"
+#undef UNSUPPORTED
+
+#define UNSUPPORTED(name)     \
+    cudaError_t name(void);   \
+    EXPORT_DRIVER(name)       \
+    cudaError_t name(void)    \
+    {                         \
+        return refuse(#name); \
+    }
+#include "cuda/unsupported_driver.def"

@@ -30,5 +30,22 @@
     EXPORT_AS(name, name);        \
     EXPORT_AS(name, name##_ptds); \
     __attribute__((visibility("default")))
+/* The run-time compiler's. */
+#define EXPORT_NVRTC(name)                                   \
+    __asm__(".symver " #name "," #name "@libnvrtc.so.11.2"); \
+    __asm__(".symver " #name "," #name "@@libnvrtc.so.12");  \
+    __asm__(".symver " #name "," #name "@libnvrtc.so.13");   \
+    __attribute__((visibility("default")))
+/* The driver API's. Programs ask for them without a version. */
+#define EXPORT_DRIVER(name)                               \
+    __asm__(".symver " #name "," #name "@@libcuda.so.1"); \
+    __attribute__((visibility("default")))
+/* The same for one that programs compiled for a stream per thread call by another name. */
+#define EXPORT_DRIVER_STREAM(name)                             \
+    __asm__(".symver " #name "," #name "_ptsz@@libcuda.so.1"); \
+    EXPORT_DRIVER(name)
+#define EXPORT_DRIVER_SYNC(name)                               \
+    __asm__(".symver " #name "," #name "_ptds@@libcuda.so.1"); \
+    EXPORT_DRIVER(name)
 
 #endif

@@ -193,6 +193,7 @@ static void start_warp(struct warp *warp)
     warp->registers = NULL;
     warp->map = NULL;
     warp->reformed = NULL;
+    warp->kept = NULL;
     warp->state = WARP_READY;
     warp->members = lanes == MAX_LANES ? ~0ull : (1ull << lanes) - 1;
     warp->live = warp->members;

@@ -714,11 +714,11 @@ static void commit_homes(struct dyninst *f, unsigned k)
 /* With explicit EXEC a mask is written as a whole. `writes` applies to rows only. */
 static void commit_mask(struct dyninst *f, unsigned k)
 {
-    if (UNLIKELY(f->homes != NULL)) {
+    const struct image *image = f->warp->exec->image;
+    if (UNLIKELY(f->homes != NULL) && !image->program->traits.explicit_exec) {
         reformed_commit_mask(f, k);
         return;
     }
-    const struct image *image = f->warp->exec->image;
     u32 *to = dyninst_target(f, f->warp, k);
     for (u32 c = 0; c < image->chunks; c++) {
         const u32 keep = image->program->traits.explicit_exec ? 0 : ~lanes_of_chunk(f->lanes, c);

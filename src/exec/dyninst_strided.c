@@ -66,6 +66,15 @@ static inline void begin_access(struct dyninst *f, bool stores)
     f->local = 0;
 }
 
+/* The words that the access will move some cycles later come into the host's caches meanwhile. The
+ * addresses have not been checked: they are integers. */
+static COLD void prefetch_shared(const struct dyninst *f)
+{
+    const uintptr_t shared = (uintptr_t)f->warp->chunks[0].shared;
+    for (u32 g = 0; g < EVEN_GROUPS; g++)
+        __builtin_prefetch((const void *)(shared + f->first[g]));
+}
+
 HOT bool dyninst_fold(struct dyninst *f)
 {
     const enum space space = f->code->space;
@@ -80,6 +89,8 @@ HOT bool dyninst_fold(struct dyninst *f)
     f->shared = space == SPACE_SHARED ? lanes : 0;
     f->global = space == SPACE_GLOBAL || space == SPACE_GENERIC ? lanes : 0;
     f->constant = f->shared | f->global ? 0 : lanes;
+    if (f->shared && UNLIKELY(f->warp->exec->crowded))
+        prefetch_shared(f);
     return true;
 }
 

@@ -1,7 +1,9 @@
 /* Re-formed warps: see reformed.h. */
 #include "exec/reformed.h"
+#include "analysis/lane_regions.h"
 #include "exec/dyninst.h"
 #include "exec/register_file.h"
+#include "exec/scalars.h"
 
 /* ---- forming ---- */
 
@@ -39,7 +41,76 @@ void reformed_exit(struct warp *warp, lane_set lanes)
         warp->reformed->homes[first_lane(set)]->live &= ~(set & -set);
 }
 
+/* ---- scalars of code with explicit EXEC ---- */
+
+/* The home's scalars: those of a warp that has been re-formed, or is about to be. */
+static u64 kept_pair(const struct reformed *home, u32 pair)
+{
+    return home->kept[2 * pair] | (u64)home->kept[2 * pair + 1] << 32;
+}
+
+static void keep_bits(struct reformed *home, u32 pair, u64 bits, lane_set lanes)
+{
+    const u64 value = (kept_pair(home, pair) & ~lanes) | (bits & lanes);
+    home->kept[2 * pair] = (u32)value;
+    home->kept[2 * pair + 1] = (u32)(value >> 32);
+}
+
+/* The homes of a warp's lanes get back what the region may have changed. */
+static void give_back(const struct warp *warp, const struct lane_region *region)
+{
+    lane_set same, lanes = 0;
+    for (u32 lane = 0; lane < MAX_LANES; lane++)
+        lanes |= (lane_set)(warp->reformed->homes[lane] != NULL) << lane;
+    for (; lanes; lanes &= ~same) {
+        struct reformed *home = warp->reformed->homes[first_lane(lanes)]->kept;
+        same = warp_same_home(warp, lanes);
+        for (u64 set = region->masks; set; set &= set - 1)
+            keep_bits(home, first_lane(set), scalar_pair(warp, 2 * first_lane(set)), same);
+        for (u32 i = 0; i < SCALAR_COUNT; i++)
+            if (region->values[i / 64] >> i % 64 & 1)
+                home->kept[i] = *scalar_word(warp, i);
+    }
+}
+
+void reformed_keep(struct warp *warp, struct reformed *reformed, const struct lane_region *region)
+{
+    if (warp->kept) {
+        give_back(warp, region);
+        return;
+    }
+    for (u32 i = 0; i < SCALAR_COUNT; i++)
+        reformed->kept[i] = *scalar_word(warp, i);
+    warp->kept = reformed;
+}
+
+void reformed_gather(struct warp *warp, struct warp *const *homes, lane_set lanes,
+                     const struct lane_region *region)
+{
+    for (u32 i = 0; i < SCALAR_COUNT; i++)
+        *scalar_word(warp, i) = homes[first_lane(lanes)]->kept->kept[i];
+    for (u64 set = region->masks; set; set &= set - 1) {
+        const u32 pair = first_lane(set);
+        u64 bits = 0;
+        for (lane_set left = lanes; left; left &= left - 1)
+            bits |= kept_pair(homes[first_lane(left)]->kept, pair) & left & -left;
+        scalar_set_pair(warp, 2 * pair, bits);
+    }
+}
+
+void reformed_return(struct warp *warp)
+{
+    for (u32 i = 0; i < SCALAR_COUNT; i++)
+        *scalar_word(warp, i) = warp->kept->kept[i];
+    warp->kept = NULL;
+}
+
 /* ---- operands ---- */
+
+static bool has_scalars(const struct warp *warp)
+{
+    return warp->exec->image->program->traits.explicit_exec;
+}
 
 /* The word with a mask's bits for a chunk. */
 static u32 *mask_word(const struct image *image, void *base, u32 mask, u32 chunk)
@@ -73,10 +144,9 @@ static void gather_register(const struct warp *warp, u32 reg)
 
 static void gather(const struct warp *warp, struct operand operand)
 {
-    assert(operand.kind != OPERAND_SCALAR); /* V5 */
     for (u32 j = 0; operand.kind == OPERAND_VECTOR && j < operand.count; j++)
         gather_register(warp, operand.index + j);
-    if (operand.kind == OPERAND_MASK)
+    if (operand.kind == OPERAND_MASK && !has_scalars(warp))
         gather_mask(warp, operand.index);
 }
 
@@ -94,6 +164,11 @@ void reformed_stage(struct warp *warp, const struct inst *code)
         gather(warp, code->src[k]);
     gather(warp, code->guard);
     r->own = warp->chunks[0].base;
+    if (has_scalars(warp)) {
+        const struct image *image = warp->exec->image;
+        memcpy(r->frame, r->own,
+               (image->mask_rows + image->own_rows) * image->warp_size * sizeof(u32));
+    }
     r->map = warp->map;
     r->registers = warp->registers;
     warp->map = NULL;

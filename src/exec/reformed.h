@@ -18,13 +18,18 @@
  *  V3  `live` and the arrivals at barriers are those of homes.
  *  V4  A re-formed warp without lanes at a path waits: they have exited, or are at the place where
  *      the re-formed warp ends. The mechanism that formed it decides what it executes next.
- *  V5  There are no scalars: code with explicit EXEC has no re-formed warps. Instructions that read
- *      other lanes of their warp are not executed by one.
+ *  V5  Instructions that read other lanes of their warp are not executed by one.
+ *
+ * With explicit EXEC, masks and scalars are the re-formed warp's own, in the rows of the warp whose
+ * slot it has; what the home had there is kept aside meanwhile (reformed_keep). When it is formed, it
+ * gets the bits of masks from the homes of its lanes, and other scalars from one of them, which must
+ * be able to speak for all (analysis/lane_regions.h); when it ends, bits return to the homes.
  */
 #ifndef EXEC_REFORMED_H
 #define EXEC_REFORMED_H
 
 #include "exec/warp.h"
+#include "ir/scalars.h"
 
 struct dyninst;
 
@@ -35,6 +40,8 @@ struct reformed {
     u8 *own;
     struct register_map *map;
     const struct register_view *registers;
+    u32 kept
+        [SCALAR_COUNT]; /* with explicit EXEC: those of the slot's warp (struct warp's `kept`) */
 };
 
 /* Words of a frame. */
@@ -49,6 +56,16 @@ void warp_reform(struct warp *warp, struct reformed *reformed, struct warp *cons
                  lane_set lanes, u32 pc, u32 rpc);
 /* The warp executes its own live threads again. */
 void warp_restore(struct warp *warp, u32 pc);
+/* With explicit EXEC, before the warps of a group are formed anew. First, for each of them: the home's
+ * scalars are kept, if the warp is at home; otherwise the homes of its lanes get back their bits of the
+ * region's masks, and the values that it writes. */
+struct lane_region;
+void reformed_keep(struct warp *warp, struct reformed *reformed, const struct lane_region *region);
+/* Then, before warp_reform: the scalars of a warp that executes these lanes of `homes`; before
+ * warp_restore: its own. */
+void reformed_gather(struct warp *warp, struct warp *const *homes, lane_set lanes,
+                     const struct lane_region *region);
+void reformed_return(struct warp *warp);
 /* The home of a lane. */
 static inline struct warp *warp_home(struct warp *warp, u32 lane)
 {

@@ -144,6 +144,7 @@ struct warp {
     const struct register_view *registers; /* NULL: all registers are in their rows */
     u32 frame;                             /* of exec->file */
     struct reformed *reformed;             /* NULL: it executes its own threads (reformed.h) */
+    struct reformed *kept; /* its scalars, while another has its slot; NULL: it has them */
 };
 
 /* The paths of a warp as they were at some time (paths.c). */
@@ -218,8 +219,8 @@ struct exec {
     u32 param_bytes;
     u32 env[9]; /* values of %envreg0 to 8: dimensions, three offsets and an address, low words
                  * first */
-    const struct entry *entry; /* initial contents of a warp's registers; NULL: zeros */
-    u64 entry_address;         /* guest address of its image */
+    const struct entry_state *entry; /* initial contents of a warp's registers; NULL: zeros */
+    u64 entry_address;               /* guest address of its image */
     /* Guest address of the launch's local memory, with room for every resident warp:
      * entry->local_bytes * lanes each, by thread_block.slot. */
     u64 entry_local_address;

@@ -313,6 +313,9 @@ static void observe(struct session *session, struct hd_device *device)
     session->trace = trace ? open_new(trace) : NULL;
     const struct hd_observe what = {.trace = session->trace ? write_bytes : NULL,
                                     .trace_user = session->trace,
+                                    .trace_events = environment("HEDDLE_TRACE_EVENTS") != NULL,
+                                    .trace_cores = environment("HEDDLE_TRACE_CORES"),
+                                    .trace_longest = window && !strcmp(window, "longest"),
                                     .trace_from = from,
                                     .trace_to = to,
                                     .interval = session->series ? interval : 0,

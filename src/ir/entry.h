@@ -63,7 +63,7 @@ struct entry_part {
     u32 offset, bytes;
 };
 
-struct entry {
+struct entry_state {
     const struct entry_register *registers;
     u32 register_count;
     const u8 *image; /* constant for the launch */
@@ -95,7 +95,7 @@ struct entry_launch {
  * Composes the entry of one kernel's launch in `arena`. `kernel` is the front end's own description
  * of the kernel (struct function.description).
  */
-typedef struct entry *entry_fn(const void *kernel, const struct entry_launch *launch,
-                               struct arena *arena, struct error *error);
+typedef struct entry_state *entry_fn(const void *kernel, const struct entry_launch *launch,
+                                     struct arena *arena, struct error *error);
 
 #endif

@@ -2,6 +2,7 @@
 #include "lab/formula.h"
 
 #include "base/text.h"
+#include "lab/student.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,10 @@ enum formula_kind {
     MULTIPLY,
     DIVIDE,
     MINIMUM,
-    MAXIMUM
+    MAXIMUM,
+    MEAN,     /* of a list */
+    INTERVAL, /* half of its 95 % confidence interval */
+    LIST      /* a value, and the rest of the list or NULL */
 };
 
 struct formula {
@@ -107,17 +111,30 @@ static struct formula *parse_number(struct formula_parser *parser)
     return formula;
 }
 
+static const struct {
+    const char *name;
+    enum formula_kind kind;
+} functions[] = {{"min", MINIMUM}, {"max", MAXIMUM}, {"mean", MEAN}, {"interval", INTERVAL}};
+
 /* min(a, b, ...) */
 static struct formula *parse_call(struct formula_parser *parser, enum formula_kind kind)
 {
-    struct formula *formula = NULL;
+    const bool pairs = kind == MINIMUM || kind == MAXIMUM;
+    struct formula *formula = NULL, **end = &formula;
     do {
         struct formula *argument = parse_sum(parser);
         if (!argument)
             return NULL;
-        formula = formula ? node(parser, kind, formula, argument) : argument;
+        if (pairs) {
+            formula = formula ? node(parser, kind, formula, argument) : argument;
+        } else {
+            *end = node(parser, LIST, argument, NULL);
+            end = &(*end)->b;
+        }
     } while (take(parser, ','));
-    return take(parser, ')') ? formula : expected(parser, "',' or ')'");
+    if (!take(parser, ')'))
+        return expected(parser, "',' or ')'");
+    return pairs ? formula : node(parser, kind, formula, NULL);
 }
 
 static bool is_word(char c)
@@ -134,13 +151,15 @@ static struct formula *parse_name(struct formula_parser *parser)
     parser->at = at;
     skip_space(parser);
     if (*parser->at == '(') {
-        bool least = !strcmp(name, "min");
-        if (!least && strcmp(name, "max") != 0) {
+        u32 i = 0;
+        while (i < ARRAY_LEN(functions) && strcmp(name, functions[i].name) != 0)
+            i++;
+        if (i == ARRAY_LEN(functions)) {
             parser->at = start;
-            return expected(parser, "min( or max(, the only functions");
+            return expected(parser, "min(, max(, mean( or interval(, the only functions");
         }
         parser->at++;
-        return parse_call(parser, least ? MINIMUM : MAXIMUM);
+        return parse_call(parser, functions[i].kind);
     }
     struct formula *formula = node(parser, NAME, NULL, NULL);
     formula->name = name;
@@ -245,9 +264,29 @@ static f64 combined(enum formula_kind kind, f64 a, f64 b)
     }
 }
 
+/* The mean of a list, or half of its interval. Each value is computed once (Welford, 1962), so that
+ * lists in lists take no longer than their text. */
+static bool value_of_list(const struct formula *formula, formula_lookup *lookup, void *user,
+                          f64 *value)
+{
+    f64 one, mean = 0, squares = 0;
+    u32 count = 0;
+    for (const struct formula *at = formula->a; at; at = at->b) {
+        if (!formula_value(at->a, lookup, user, &one))
+            return false;
+        const f64 off = one - mean;
+        mean += off / ++count;
+        squares += off * (one - mean);
+    }
+    *value = formula->kind == MEAN ? mean : count > 1 ? half_interval(squares, count) : NAN;
+    return isfinite(*value);
+}
+
 bool formula_value(const struct formula *formula, formula_lookup *lookup, void *user, f64 *value)
 {
     f64 a, b;
+    if (formula->kind == MEAN || formula->kind == INTERVAL)
+        return value_of_list(formula, lookup, user, value);
     if (formula->kind == NUMBER) {
         *value = formula->number;
         return true;

@@ -1,7 +1,8 @@
 /*
- * Formulas over statistics, as experiment files write them: numbers, + - * /, parentheses, min and
- * max of any number of values, and names like base.timing.cycles. The caller gives
- * names their values. Comparisons chain formulas: irb2 <= irb4 <= irb8.
+ * Formulas over statistics, as experiment files write them: numbers, + - * /, parentheses, names
+ * like base.timing.cycles, and of any number of values min, max, mean, and interval, half of the
+ * 95 % confidence interval of their mean. The caller gives names their values. Comparisons chain
+ * formulas: irb2 <= irb4 <= irb8.
  *
  *  F1  The text is untrusted: nesting and size are bounded, and parsing only allocates.
  *  F2  If a value does not exist (an unknown name, a division by zero), the value of the whole

@@ -22,7 +22,7 @@ struct waiting_point {
 };
 
 /* A point that runs. */
-struct flight {
+struct running_point {
     u32 index; /* in the survey */
     f64 started, expected;
 };
@@ -37,8 +37,8 @@ struct runner {
     struct error *error;
     VEC(struct waiting_point) order; /* the longest first */
     VEC(u32) deferred;               /* points that other processes run, by index in the survey */
-    VEC(struct flight) flights;
-    u32 *flight_of;    /* by index in the survey: where in `flights` a point that runs is */
+    VEC(struct running_point) running;
+    u32 *running_at;   /* by index in the survey: where in `running` a point that runs is */
     u32 next;          /* in order */
     f64 known;         /* expected seconds of those that wait */
     u64 unknown;       /* those that wait without an expectation */
@@ -116,7 +116,7 @@ static bool prepare(struct runner *runner)
     for (u32 i = 0; ok && i < survey->points.count; i++)
         ok = consider(runner, i, seconds[survey->points.data[i].program]);
     free(seconds);
-    runner->flight_of = checked(calloc(survey->points.count + 1, sizeof *runner->flight_of));
+    runner->running_at = checked(calloc(survey->points.count + 1, sizeof *runner->running_at));
     if (runner->order.count)
         qsort(runner->order.data, runner->order.count, sizeof *runner->order.data, longer);
     return ok;
@@ -152,19 +152,19 @@ static bool is_ours(struct runner *runner, u32 index, const char *key, bool *our
            error->code == ERROR_NONE;
 }
 
-static void add_flight(struct runner *runner, u32 index, f64 expected)
+static void add_running(struct runner *runner, u32 index, f64 expected)
 {
-    runner->flight_of[index] = runner->flights.count;
-    *(struct flight *)vec_push(&runner->flights) =
-        (struct flight){index, now(CLOCK_MONOTONIC), expected};
-    runner->peak = MAX(runner->peak, runner->flights.count);
+    runner->running_at[index] = runner->running.count;
+    *(struct running_point *)vec_push(&runner->running) =
+        (struct running_point){index, now(CLOCK_MONOTONIC), expected};
+    runner->peak = MAX(runner->peak, runner->running.count);
 }
 
-static void remove_flight(struct runner *runner, u32 index)
+static void remove_running(struct runner *runner, u32 index)
 {
-    const struct flight last = runner->flights.data[--runner->flights.count];
-    runner->flights.data[runner->flight_of[index]] = last;
-    runner->flight_of[last.index] = runner->flight_of[index];
+    const struct running_point last = runner->running.data[--runner->running.count];
+    runner->running.data[runner->running_at[index]] = last;
+    runner->running_at[last.index] = runner->running_at[index];
 }
 
 static bool start(struct runner *runner, u32 index, f64 expected)
@@ -180,7 +180,7 @@ static bool start(struct runner *runner, u32 index, f64 expected)
         ok = runner->executor->kind->start(runner->executor, &point, surveyed->number,
                                            runner->error);
         if (ok)
-            add_flight(runner, index, expected);
+            add_running(runner, index, expected);
         else
             store_release(runner->store, point.key, &(struct error){0});
     }
@@ -297,7 +297,7 @@ static bool finish(struct runner *runner, const struct ended_run *run)
     bool ok = true;
     plan_command(runner->plan, run->number, arena, &point);
     surveyed_key(&runner->survey->points.data[index], point.key);
-    remove_flight(runner, index);
+    remove_running(runner, index);
     if (stopped || run->full)
         ok = store_release(runner->store, point.key, runner->error);
     else
@@ -336,8 +336,8 @@ static f64 seconds_left(const struct runner *runner)
     f64 usual = runner->result->ran ? runner->spent / (f64)runner->result->ran : 0;
     f64 sum = runner->known + (f64)runner->unknown * usual, time = now(CLOCK_MONOTONIC);
     bool known = runner->result->ran || runner->known > 0;
-    for (u32 i = 0; i < runner->flights.count; i++) {
-        const struct flight *one = &runner->flights.data[i];
+    for (u32 i = 0; i < runner->running.count; i++) {
+        const struct running_point *one = &runner->running.data[i];
         known |= one->expected > 0;
         sum += MAX((one->expected > 0 ? one->expected : usual) - (time - one->started), 0.0);
     }
@@ -348,15 +348,15 @@ static void tell_progress(struct runner *runner, runner_tell *tell, void *user)
 {
     struct runner_progress progress = {.done = runner->result->stored + runner->result->ran,
                                        .failed = runner->result->failed + runner->failed_before,
-                                       .running = runner->flights.count,
+                                       .running = runner->running.count,
                                        .total = runner->survey->points.count,
                                        .left = seconds_left(runner),
                                        .label = ""};
     struct arena *arena = arena_create();
-    const struct flight *first = NULL;
-    for (u32 i = 0; i < runner->flights.count; i++)
-        if (!first || runner->flights.data[i].started < first->started)
-            first = &runner->flights.data[i];
+    const struct running_point *first = NULL;
+    for (u32 i = 0; i < runner->running.count; i++)
+        if (!first || runner->running.data[i].started < first->started)
+            first = &runner->running.data[i];
     if (first) {
         u64 number = runner->survey->points.data[first->index].number;
         const struct planned *planned = plan_part(runner->plan, &number);
@@ -390,7 +390,7 @@ static bool loop(struct runner *runner, const sigset_t *set, runner_tell *tell, 
             runner->stopping = true;
             kind->stop(runner->executor, false);
         }
-        if (!runner->flights.count && (!runner->deferred.count || runner->stopping))
+        if (!runner->running.count && (!runner->deferred.count || runner->stopping))
             return ok;
         if (tell && now(CLOCK_MONOTONIC) - told >= TICK_MS * 1e-3) {
             told = now(CLOCK_MONOTONIC);
@@ -408,8 +408,8 @@ static void runner_free(struct runner *runner)
 {
     vec_free(&runner->order);
     vec_free(&runner->deferred);
-    vec_free(&runner->flights);
-    free(runner->flight_of);
+    vec_free(&runner->running);
+    free(runner->running_at);
 }
 
 bool runner_run(struct plan *plan, const struct survey *survey, struct store *store,

@@ -2,6 +2,7 @@
 #include "lab/sheet.h"
 
 #include "lab/statistics.h"
+#include "lab/student.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -293,18 +294,6 @@ bool sheet_leads(const struct sheet *sheet, u32 row)
     return true;
 }
 
-/* Student's t for a two-sided 95 % interval; from 30 degrees of freedom on within 0.1 %, by
- * Fisher's expansion (Abramowitz and Stegun, 26.7.5). */
-static f64 student(u32 freedom)
-{
-    static const f64 table[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-                                2.120, 2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069,
-                                2.064, 2.060,  2.056, 2.052, 2.048, 2.045};
-    const f64 z = 1.959964;
-    return freedom < ARRAY_LEN(table) ? table[freedom] : z + (z * z * z + z) / 4 / freedom;
-}
-
 struct sheet_mean sheet_mean(const struct sheet *sheet, u32 row, u32 column)
 {
     int group = repeating_group(sheet->space);
@@ -328,7 +317,6 @@ struct sheet_mean sheet_mean(const struct sheet *sheet, u32 row, u32 column)
     if (!mean.samples)
         mean.value = NAN;
     if (mean.samples > 1)
-        mean.interval =
-            student(mean.samples - 1) * sqrt(squares / (mean.samples - 1) / mean.samples);
+        mean.interval = half_interval(squares, mean.samples);
     return mean;
 }

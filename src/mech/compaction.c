@@ -1,6 +1,5 @@
 /* Compaction of diverged warps: who waits for whom, and the seams. See compaction.h. */
 #include "mech/compaction.h"
-#include <stdlib.h>
 
 /* ---- units ---- */
 
@@ -111,6 +110,12 @@ static void gather(struct compaction *c, struct compaction_unit *u)
         compaction_release(c, best);
         return;
     }
+    u->region = c->branches[c->branch_of[first_bit(best)]].region;
+    if (u->region && !compaction_alike(c, best, u->region)) {
+        c->stats->unlike++;
+        compaction_release(c, best);
+        return;
+    }
     u->group = u->held = u->settled = best;
     u->draining = true;
     advance(c, u);
@@ -132,7 +137,7 @@ static bool is_together(const struct compaction *c, u32 slot, u32 inst, u32 *pla
 {
     struct target targets[MAX_LANES];
     const struct compaction_branch *branch = &c->branches[inst];
-    *places = core_lane_places(c->core, slot, targets);
+    *places = compaction_lane_places(c, slot, inst, targets);
     for (u32 i = 0; i < *places; i++)
         if (targets[i].pc != inst + 1 && targets[i].pc != branch->target &&
             targets[i].pc != branch->reconverge)
@@ -257,16 +262,30 @@ bool compaction_stuck(void *state, struct core *core)
 
 /* ---- instructions of re-formed warps ---- */
 
+/* Threads of an instruction that are at home in another register file. */
+static u32 remote_threads(const struct compaction *c, const struct inflight *inflight)
+{
+    const u32 groups = core_config(c->core)->issue->schedulers;
+    u32 threads = 0;
+    for (lane_set set = inflight->dyn.lanes; set; set &= set - 1)
+        threads +=
+            core_home(c->core, inflight->slot, first_lane(set)) % groups != inflight->slot % groups;
+    return threads;
+}
+
 void compaction_issued(void *state, struct core *core, struct inflight *inflight)
 {
     struct compaction *c = state;
     if (!core_is_reformed(core, inflight->slot) || inflight->injected)
         return;
     const u32 threads = count_lanes(inflight->dyn.lanes);
+    const u32 registers = inflight->time->read_count + inflight->time->result_count;
     c->stats->instructions++;
     c->stats->threads += threads;
     c->stats->base_reads++;
-    c->stats->base_lanes += threads * (inflight->time->read_count + inflight->time->result_count);
+    c->stats->base_lanes += threads * registers;
+    if (core_config(core)->issue->sub_cores)
+        c->stats->remote_lanes += remote_threads(c, inflight) * registers;
 }
 
 void compaction_bank(void *state, struct core *core, const struct inflight *inflight, bool write,
@@ -287,10 +306,6 @@ void compaction_bank(void *state, struct core *core, const struct inflight *infl
 
 bool compaction_serves(const void *params, const struct core_config *machine, struct error *error)
 {
-    if (strcmp(pipeline_of(machine->core)->name, "common") != 0)
-        return error_set(error, ERROR_USAGE, "",
-                         "warps of Southern Islands code are not compacted: a machine with "
-                         "core.pipeline=common was expected");
     return true;
 }
 
@@ -305,22 +320,30 @@ void compaction_create(void *state, struct core *core)
     ((struct compaction *)state)->core = core;
 }
 
+static void forget_branches(struct compaction *c)
+{
+    if (c->arena)
+        arena_destroy(c->arena);
+    c->arena = NULL;
+    c->branches = NULL;
+}
+
 void compaction_destroy(void *state)
 {
-    free(((struct compaction *)state)->branches);
+    forget_branches(state);
 }
 
 void compaction_launch(void *state, struct core *core, bool begins)
 {
     struct compaction *c = state;
     u64 branches = 0, refused = 0;
-    free(c->branches);
-    c->branches = NULL;
+    forget_branches(c);
     memset(c->units, 0, sizeof c->units);
     c->forming = c->waiting = 0;
     if (!begins)
         return;
-    c->branches = compaction_regions(c->params, core_exec(core), &branches, &refused);
+    c->arena = arena_create();
+    c->branches = compaction_regions(c->arena, c->params, core_exec(core), &branches, &refused);
     if (core_config(core)->index)
         return;
     c->stats->branches += branches;
@@ -331,7 +354,7 @@ void compaction_launch(void *state, struct core *core, bool begins)
 static u32 key_of(const struct compaction *c, u32 slot)
 {
     const struct issue_params *issue = core_config(c->core)->issue;
-    const u32 groups = issue->sub_cores ? issue->schedulers : 1;
+    const u32 groups = issue->sub_cores && !c->params->across ? issue->schedulers : 1;
     return core_slot(c->core, slot)->warp->index / c->params->warps * groups + slot % groups;
 }
 

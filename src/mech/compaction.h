@@ -60,9 +60,10 @@ enum {
 
 /* A conditional branch. */
 struct compaction_branch {
-    bool waits;     /* warps wait at it */
-    u32 target;     /* both sides: this one and the next instruction */
-    u32 reconverge; /* where they meet; NO_INST: nowhere before the end */
+    bool waits;                       /* warps wait at it */
+    u32 target;                       /* both sides: this one and the next instruction */
+    u32 reconverge;                   /* where they meet; NO_INST: nowhere before the end */
+    const struct lane_region *region; /* with explicit EXEC */
 };
 
 struct compaction_entry {
@@ -78,10 +79,11 @@ struct compaction_unit {
     u64 awaited; /* those that they wait for, */
     u64 since;   /* and the cycle of the first arrival */
     /* the group: */
-    u64 group;     /* its slots; 0: there is none */
-    u64 held;      /* those of them that wait at a branch, */
-    u64 settled;   /* and these with those that have no lanes left */
-    bool draining; /* all are settled; the next step waits for C4 */
+    u64 group;                        /* its slots; 0: there is none */
+    u64 held;                         /* those of them that wait at a branch, */
+    u64 settled;                      /* and these with those that have no lanes left */
+    bool draining;                    /* all are settled; the next step waits for C4 */
+    const struct lane_region *region; /* with explicit EXEC: that of the first branch */
     u32 depth;
     struct compaction_entry stack[STACK_ENTRIES];
 };
@@ -95,6 +97,7 @@ struct compaction_place {
 struct compaction {
     MECHANISM_STATE(compaction);
     struct core *core;
+    struct arena *arena;                          /* of a launch */
     struct compaction_branch *branches;           /* by instruction; NULL: nothing is compacted */
     struct compaction_unit units[CORE_WARPS + 1]; /* each has a live warp; NO_UNIT is none */
     /* by slot: */
@@ -112,8 +115,17 @@ struct compaction {
 };
 
 /* compaction_regions.c: finds the branches at which warps wait; NULL: there are none. */
-struct compaction_branch *compaction_regions(const struct compaction_params *params,
+struct compaction_branch *compaction_regions(struct arena *arena,
+                                             const struct compaction_params *params,
                                              const struct exec *exec, u64 *branches, u64 *refused);
+/* The same with explicit EXEC: compaction_lanes.c. */
+void compaction_lane_regions(struct arena *arena, const struct compaction_params *params,
+                             const struct program *program, struct compaction_branch *found,
+                             u64 *branches, u64 *refused);
+/* Where the lanes of a slot continue that has executed a branch: as core_lane_places. */
+u32 compaction_lane_places(const struct compaction *c, u32 slot, u32 branch, struct target *places);
+/* Whether warps hold the same in the scalars that their region needs. */
+bool compaction_alike(const struct compaction *c, u64 slots, const struct lane_region *region);
 
 /* compaction_stack.c */
 /* Finds where the threads of held slots continue. False: at too many places. */

@@ -9,7 +9,6 @@
  * Calls of known functions count as what these contain.
  */
 #include "mech/compaction.h"
-#include <stdlib.h>
 
 /* What a run of instructions contains. */
 struct contents {
@@ -141,20 +140,23 @@ static void find_contents(struct region_search *s)
     }
 }
 
-struct compaction_branch *compaction_regions(const struct compaction_params *params,
+struct compaction_branch *compaction_regions(struct arena *arena,
+                                             const struct compaction_params *params,
                                              const struct exec *exec, u64 *branches, u64 *refused)
 {
     const struct program *program = exec->image->program;
     struct region_search s = {.params = params, .program = program};
-    if (program->traits.explicit_exec)
-        return NULL;
+    struct compaction_branch *found =
+        arena_array(arena, struct compaction_branch, MAX(program->inst_count, 1u));
+    if (program->traits.explicit_exec) {
+        compaction_lane_regions(arena, params, program, found, branches, refused);
+        return found;
+    }
     for (u32 i = 0; i < program->inst_count; i++)
         if (program->insts[i].op == OP_fence) /* it waits for stores of its own slot */
             return NULL;
-    struct arena *arena = arena_create();
     s.functions = arena_array(arena, struct contents, program->function_count);
     find_contents(&s);
-    struct compaction_branch *found = checked(calloc(MAX(program->inst_count, 1u), sizeof *found));
     for (u32 f = 0; f < program->function_count; f++) {
         s.function = &program->functions[f];
         const struct code code = code_of(program, s.function);
@@ -168,6 +170,5 @@ struct compaction_branch *compaction_regions(const struct compaction_params *par
             s.position[s.cfg->order[i]] = i;
         find_in_function(&s, found, branches, refused);
     }
-    arena_destroy(arena);
     return found;
 }

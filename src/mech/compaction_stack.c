@@ -34,7 +34,7 @@ bool compaction_places(struct compaction *c, u64 slots)
     c->place_count = c->apart = 0;
     for (u64 set = slots; set; set &= set - 1) {
         const u32 slot = first_bit(set), branch = c->branch_of[slot];
-        const u32 count = core_lane_places(c->core, slot, targets);
+        const u32 count = compaction_lane_places(c, slot, branch, targets);
         for (u32 i = 0; i < count; i++) {
             struct compaction_place *place = place_at(c, branch, targets[i].pc);
             if (!place)
@@ -190,7 +190,7 @@ static void form(struct compaction *c, struct compaction_unit *u)
     u->held = u->settled = 0;
     for (u32 i = 0; i < count; i++) {
         core_hold(c->core, bit(slots[i]));
-        core_reform(c->core, slots[i], homes[i], lanes[i], entry->pc, entry->rpc);
+        core_reform(c->core, slots[i], homes[i], lanes[i], u->region, entry->pc, entry->rpc);
         if (lanes[i]) {
             c->stats->formed++;
             c->stats->base_writes++;
@@ -228,6 +228,8 @@ static bool has_live_lanes(const struct compaction *c, const struct compaction_u
 
 void compaction_start_top(struct compaction *c, struct compaction_unit *u)
 {
+    if (u->region)
+        core_keep(c->core, u->group, u->region);
     while (u->depth > 1 && !has_live_lanes(c, u))
         u->depth--;
     if (u->depth > 1)

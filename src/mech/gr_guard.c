@@ -333,6 +333,14 @@ static void places(void *state, struct core *core, const struct inflight *inflig
         places_of_reads(state, inflight, places);
 }
 
+/* The additional latency of a register that no other patches. */
+static u32 spilled_latency(const struct gr_guard *g, const struct guard_row *row)
+{
+    if (row->patch >= g->memory)
+        return g->params->memory_cycles;
+    return g->params->line_cycles ? g->params->line_cycles : core_config(g->core)->l1d->latency;
+}
+
 /* Reads of spilled registers take as long as a hit in the L1, or longer. */
 static void collecting(void *state, struct core *core, struct inflight *inflight)
 {
@@ -345,8 +353,7 @@ static void collecting(void *state, struct core *core, struct inflight *inflight
             const struct guard_row *row =
                 &g->rows[guard_home(g, inflight->dyn.warp, code->src[k].index + r)];
             if (row->moved & entries && row->patch >= g->count && row->patch != NO_ROW)
-                cycles = MAX(cycles, row->patch < g->memory ? core_config(core)->l1d->latency
-                                                            : g->params->memory_cycles);
+                cycles = MAX(cycles, spilled_latency(g, row));
         }
     inflight->extra = (u16)(inflight->extra + cycles);
 }

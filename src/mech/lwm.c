@@ -36,6 +36,9 @@ static const char *const deviations[] = {
     "as a whole.",
     "The optimisation of unconditional branches is not modelled; the warps of a block that do not "
     "fill a large warp form a smaller one.",
+    "With explicit EXEC, regions are those of branches on EXEC of which it is proved that any warp "
+    "may "
+    "execute them; warps that hold different scalars which a region reads continue as they were.",
     NULL,
 };
 

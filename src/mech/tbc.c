@@ -34,6 +34,9 @@ static const char *const deviations[] = {
     "its "
     "own. In a register file whose banks are as wide as a warp, it would take those of all homes: "
     "banks=home.",
+    "With explicit EXEC, regions are those of branches on EXEC of which it is proved that any warp "
+    "may "
+    "execute them; warps that hold different scalars which a region reads continue as they were.",
     NULL,
 };
 

@@ -21,8 +21,9 @@ void mshr_create(struct mshrs *mshrs, struct arena *arena, u32 size, u32 merges)
 void mshr_reset(struct mshrs *mshrs)
 {
     memset(mshrs->buckets, 0xff, sizeof(u32) << (64 - mshrs->shift));
-    for (u32 entry = 0; entry < mshrs->size; entry++)
-        mshrs->free[entry / 64] |= 1ull << entry % 64;
+    memset(mshrs->free, 0xff, mshrs->size / 64 * sizeof *mshrs->free);
+    if (mshrs->size % 64)
+        mshrs->free[mshrs->size / 64] = (1ull << mshrs->size % 64) - 1;
     mshrs->used = mshrs->lingering = 0;
 }
 

@@ -1,4 +1,5 @@
 /* Services of the memory side for mechanisms (mem/services.h). */
+#include "core/trace.h"
 #include "mem/system_parts.h"
 
 u32 memory_system_slices(const struct memory_system *m)
@@ -37,6 +38,18 @@ bool memory_system_fetch(const struct memory_system *m, const struct dram_event 
 fs memory_system_now(const struct memory_system *m)
 {
     return MIN(MIN(m->network.next, m->l2.next), m->dram.next);
+}
+
+void memory_system_watch(struct memory_system *m, struct trace_buffer *traces)
+{
+    m->traces = traces;
+}
+
+void memory_system_record(struct memory_system *m, u32 partition, const struct trace_event *event)
+{
+    struct trace_buffer *trace = m->traces ? &m->traces[partition] : NULL;
+    if (trace && event->time >= trace->from && event->time < trace->to)
+        *vec_push(&trace->list) = *event;
 }
 
 u64 memory_system_address(const struct memory_system *m, u32 slice, u64 line)

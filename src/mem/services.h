@@ -22,6 +22,9 @@ const struct dram_params *memory_system_dram(const struct memory_system *m);
 u64 memory_system_dram_cycles(const struct memory_system *m, fs now);
 /* The time of the current clock edge, for hooks that do not receive it. */
 fs memory_system_now(const struct memory_system *m);
+/* Records an event of a partition in the trace of events, if there is one. */
+struct trace_event;
+void memory_system_record(struct memory_system *m, u32 partition, const struct trace_event *event);
 /* The device address of a slice's own address. */
 u64 memory_system_address(const struct memory_system *m, u32 slice, u64 line);
 /* The requesters whose packets wait at the L2 for a request in DRAM, first the one that missed,

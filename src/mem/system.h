@@ -76,6 +76,11 @@ void memory_system_observe_l2(struct memory_system *memory_system, u32 slice,
 void memory_system_add_dram_hooks(struct memory_system *memory_system, u32 channel,
                                   const struct dram_hooks *hooks);
 
+/* Where mechanisms of each partition record what happens (memory_system_record), one buffer for each
+ * channel; NULL: nowhere. */
+struct trace_buffer;
+void memory_system_watch(struct memory_system *memory_system, struct trace_buffer *traces);
+
 /* Runs all clock edges before `end`. */
 void memory_system_run(struct memory_system *memory_system, fs end);
 /* Between windows: exchanges messages with cores' ports. Cores without a bit in `cores` (NULL: all

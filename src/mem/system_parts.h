@@ -82,7 +82,8 @@ struct memory_system {
     struct channel *channels;
     u32 channel_limit; /* requests of a channel from the delay on, like GPGPU-Sim's credits */
     struct calls slice_calls, channel_calls;
-    struct content *content; /* NULL: not armed */
+    struct content *content;     /* NULL: not armed */
+    struct trace_buffer *traces; /* by channel, from memory_system_watch; NULL: not traced */
     struct strays strays;
 };
 

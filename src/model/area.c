@@ -58,7 +58,9 @@ static void cost_row(struct area_row *row, const struct config *config,
         row->cost = cost;
         return;
     }
-    row->plain = element_cost(table, &row->state, technology, NULL);
+    row->plain = row->origin.cell || row->origin.supplied
+                     ? element_cost(table, &row->state, technology, NULL)
+                     : cost;
     if (row->state.replaced)
         row->changed = row->state.replaced;
     else

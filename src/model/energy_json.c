@@ -151,46 +151,51 @@ static json_t *source_json(const struct published *published, const char *source
                : text_or_null(source);
 }
 
+/* A member of a row. Keys are plain ASCII: nothing has to check them. */
+static void put(json_t *row, const char *key, json_t *value)
+{
+    json_object_set_new_nocheck(row, key, value);
+}
+
 static json_t *event_json(const struct energy_model *model, const struct energy_row *row)
 {
     static const char *const kinds[] = {"read", "write", "search", "logic"};
     json_t *json = json_object();
-    json_object_set_new(json, "counter", json_sprintf("%s.%s", row->component->name, row->counter));
-    json_object_set_new(json, "part", json_string(model->parts[row->part]));
-    json_object_set_new(json, "kind", json_string(kinds[row->kind]));
-    json_object_set_new(json, "array", text_or_null(row->array));
-    json_object_set_new(json, "bits", row->bits ? json_integer(row->bits) : json_null());
-    json_object_set_new(json, "pj", json_real(row->pj));
-    json_object_set_new(json, "from", json_string(row->from));
-    json_object_set_new(json, "source", source_json(row->published, row->source));
+    put(json, "counter", json_sprintf("%s.%s", row->component->name, row->counter));
+    put(json, "part", json_string(model->parts[row->part]));
+    put(json, "kind", json_string(kinds[row->kind]));
+    put(json, "array", text_or_null(row->array));
+    put(json, "bits", row->bits ? json_integer(row->bits) : json_null());
+    put(json, "pj", json_real(row->pj));
+    put(json, "from", json_string(row->from));
+    put(json, "source", source_json(row->published, row->source));
     if (row->replaced)
-        json_object_set_new(json, "replaced_by", json_string(row->replaced));
+        put(json, "replaced_by", json_string(row->replaced));
     if (row->volts > 0)
-        json_object_set_new(json, "volts", json_real(row->volts));
+        put(json, "volts", json_real(row->volts));
     return json;
 }
 
 static json_t *leak_json(const struct energy_model *model, const struct energy_leak *leak)
 {
     json_t *json = json_object();
-    json_object_set_new(json, "part", json_string(model->parts[leak->part]));
-    json_object_set_new(json, "what",
-                        leak->unit ? json_sprintf("%s.%s", leak->unit, leak->name)
-                                   : json_string(leak->name));
-    json_object_set_new(json, "copies", stats_number(leak->copies));
-    json_object_set_new(json, "mw", json_real(leak->mw));
-    json_object_set_new(json, "from", json_string(leak->from));
-    json_object_set_new(json, "source", source_json(leak->published, leak->source));
+    put(json, "part", json_string(model->parts[leak->part]));
+    put(json, "what",
+        leak->unit ? json_sprintf("%s.%s", leak->unit, leak->name) : json_string(leak->name));
+    put(json, "copies", stats_number(leak->copies));
+    put(json, "mw", json_real(leak->mw));
+    put(json, "from", json_string(leak->from));
+    put(json, "source", source_json(leak->published, leak->source));
     if (leak->replaced)
-        json_object_set_new(json, "replaced_by", json_string(leak->replaced));
+        put(json, "replaced_by", json_string(leak->replaced));
     if (leak->rate > 0) {
-        json_object_set_new(json, "volts", json_real(leak->volts));
-        json_object_set_new(json, "rate", json_real(leak->rate));
+        put(json, "volts", json_real(leak->volts));
+        put(json, "rate", json_real(leak->rate));
     }
     if (leak->powered) {
-        json_object_set_new(json, "powered_by", json_string(leak->powered));
-        json_object_set_new(json, "off", json_real(leak->off));
-        json_object_set_new(json, "fj_per_count", json_real(leak->fj_per_count));
+        put(json, "powered_by", json_string(leak->powered));
+        put(json, "off", json_real(leak->off));
+        put(json, "fj_per_count", json_real(leak->fj_per_count));
     }
     return json;
 }

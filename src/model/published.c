@@ -33,8 +33,8 @@ const struct published *published_find(const char *table, const char *element, u
                                        u32 bits)
 {
     for (const struct published *row = published_rows; row->table; row++)
-        if (row->element && !strcmp(row->table, table) && !strcmp(row->element, element) &&
-            same_size(row, entries, bits))
+        if (row->element && same_size(row, entries, bits) && !strcmp(row->table, table) &&
+            !strcmp(row->element, element))
             return row;
     return NULL;
 }

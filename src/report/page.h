@@ -24,6 +24,9 @@ struct page {
  *  roofline  rows are points: operations a byte, operations a second; rows with class `roof` are
  *            ceilings: bytes a second (or 0), operations a second
  *  memory    rows are levels of the memory system, columns requests, share of hits and bytes
+ *  heat      rows are cores, columns points in time: shades
+ *  spans     rows are spans of time (the first two numbers: from, to) on the lane that is their label;
+ *            a click shows the chain of causes of the row, if the figure has chains
  *  table     not drawn: a table to filter, sort and copy
  */
 void figure_open(struct page *page, const char *kind, const char *id, const char *title,
@@ -58,6 +61,7 @@ void page_limits(struct page *page);
 void page_roofline(struct page *page);
 void page_slots(struct page *page);
 void page_series(struct page *page);
+void page_window(struct page *page);
 void page_memory(struct page *page);
 void page_occupancy(struct page *page);
 void page_energy(struct page *page);

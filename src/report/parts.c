@@ -152,6 +152,48 @@ static void series_power(struct page *page, u32 run)
     figure_close(page);
 }
 
+enum {
+    BLOCK_COLUMNS = 60 /* points in time of the chart of blocks on cores */
+};
+
+/* Cores are rows, points in time columns: each the mean number of blocks of a core. */
+static void series_blocks(struct page *page, u32 run)
+{
+    const struct series *series = page->runs[run].series;
+    const u32 rows = series->rows.count, each = MAX((rows + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS, 1);
+    const char *note =
+        series->each > 1
+            ? arena_printf(page->arena,
+                           "The mean number of blocks on a core, for groups of %u cores.",
+                           series->each)
+            : "The mean number of blocks on each core.";
+    f64 cycle = 0;
+    figure_open(page, "heat", arena_printf(page->arena, "blocks-time-%u", run),
+                page_label(page, "Blocks on cores over time", run), note);
+    figure_head(page, series->each > 1 ? "cores" : "core");
+    for (u32 at = 0; at < rows; at += each) {
+        for (u32 i = at; i < MIN(at + each, rows); i++)
+            cycle += series->rows.data[i].cycles;
+        figure_column(page, arena_printf(page->arena, "%.0f", cycle));
+    }
+    for (u32 core = 0; core < series->cores; core += series->each) {
+        const u32 last = MIN(core + series->each, series->cores) - 1;
+        figure_row(page, "",
+                   core == last ? arena_printf(page->arena, "%u", core)
+                                : arena_printf(page->arena, "%u to %u", core, last));
+        for (u32 at = 0; at < rows; at += each) {
+            f64 blocks = 0, cycles = 0;
+            for (u32 i = at; i < MIN(at + each, rows); i++) {
+                blocks += series->rows.data[i].blocks[core / series->each];
+                cycles += series->rows.data[i].cycles;
+            }
+            figure_number(page, QUANTITY_NUMBER,
+                          cycles > 0 ? blocks / cycles / (last - core + 1) : 0);
+        }
+    }
+    figure_close(page);
+}
+
 void page_series(struct page *page)
 {
     for (u32 r = 0; r < page->count; r++)
@@ -163,6 +205,9 @@ void page_series(struct page *page)
     for (u32 r = 0; r < page->count; r++)
         if (page->runs[r].series)
             series_power(page, r);
+    for (u32 r = 0; r < page->count; r++)
+        if (page->runs[r].series && page->runs[r].series->cores)
+            series_blocks(page, r);
 }
 
 /* ---- memory ---- */

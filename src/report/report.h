@@ -8,13 +8,15 @@
  *  P1  Every number of a chart is a cell of a table of the page (`data-v`, all digits), and the
  *      script takes it from there: a chart cannot show another number than its table. Without
  *      scripts, the tables are there to be read.
- *  P2  Numbers come from the statistics document and the time series of `--interval` alone.
+ *  P2  Numbers come from the statistics document, the time series of `--interval` and the trace of
+ *      events alone.
  *  P3  A section that the runs have no data for is left out.
  *  P4  The same inputs give the same bytes. The page is well-formed XML, too.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include "causes/events.h"
 #include "compare/compare.h"
 #include "report/series.h"
 
@@ -24,8 +26,9 @@ enum {
 
 struct report_run {
     struct compare_run *run;
-    const struct series *series; /* NULL: none */
-    const char *sources;         /* folder of source files; NULL: at their recorded paths */
+    const struct series *series;      /* NULL: none */
+    const struct event_trace *events; /* NULL: none */
+    const char *sources;              /* folder of source files; NULL: at their recorded paths */
 };
 
 /* Writes the page of up to REPORT_RUNS runs; the first is the baseline of the others. */

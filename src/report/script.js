@@ -444,10 +444,106 @@ function draw_listing(figure) {
     });
 }
 
+/* ---- over cores, over time ---- */
+
+/* Rows are cores, columns the ends of spans of time: the darker, the more. */
+function draw_heat(figure) {
+    const data = read(figure), high = Math.min(Math.max(320 / data.rows.length, 5), BAR), width = PLOT.width / data.names.length;
+    const root = canvas(figure, PLOT.left + PLOT.width + PLOT.right, data.rows.length * high + PLOT.below, title_of(figure));
+    const most = Math.max.apply(null, data.rows.map(row => Math.max.apply(null, row.values))) || 1;
+    data.rows.forEach((row, r) => {
+        if (high > 9 || !(r % 4)) svg(root, "text", {x: PLOT.left - 6, y: r * high + Math.min(high, 12), "text-anchor": "end"}, row.label);
+        row.values.forEach((value, i) => {
+            const rect = part(root, PLOT.left + i * width, r * high, width + 0.3, high - 0.5, 0, value,
+                              "core " + row.label + ": " + row.texts[i] + " blocks, up to cycle " + data.names[i]);
+            rect.style.fillOpacity = value / most;
+        });
+    });
+    const last = data.names.length - 1;
+    [0, 0.25, 0.5, 0.75, 1].map(share => Math.round(share * last)).forEach(i =>
+        svg(root, "text", {x: PLOT.left + (i + 1) * width, y: data.rows.length * high + 18, "text-anchor": i ? "end" : "middle"}, short(Number(data.names[i]))));
+    figure.insertBefore(make("p", {"class": "quiet"}, "Dark: " + short(most) + " blocks; white: none."), figure.querySelector("details"));
+}
+
+/* Spans of time on lanes, of one core at a time. With chains, a click on a span or its row shows why. */
+function draw_spans(figure) {
+    const data = read(figure), elements = Array.from(figure.querySelectorAll("table tr")).slice(1);
+    const chains = figure.querySelector("script.chains") && JSON.parse(figure.querySelector("script.chains").textContent);
+    const reason = data.names.indexOf("why"), indices = reason < 0 ? [] : colours(data.rows.map(row => row.texts[reason]));
+    const core_of = row => Number(/core (\d+)/.exec(row.label)[1]), slot_of = row => Number((/slot (\d+)/.exec(row.label) || [0, 0])[1]);
+    const cores = Array.from(new Set(data.rows.map(core_of))), high = 15;
+    const controls = make("p", {"class": "controls"}), choice = add(controls, "select", {"aria-label": "core"});
+    const answer = make("div", {"class": "chain", "aria-live": "polite"});
+    cores.slice().sort((a, b) => a - b).forEach(core => add(choice, "option", {value: core}, "core " + core));
+    choice.value = cores[0];
+    figure.insertBefore(controls, figure.firstChild);
+    const root = canvas(figure, PLOT.left + PLOT.width + PLOT.right, 100, title_of(figure));
+    if (chains) figure.insertBefore(answer, figure.querySelector("details"));
+    function explain(n) {
+        answer.replaceChildren();
+        add(answer, "p", {}, data.rows[n].label + ", cycles " + data.rows[n].values[0] + " to " + data.rows[n].values[1] + ":");
+        const list = add(answer, "table", {});
+        const head = add(list, "tr", {"class": "head"});
+        ["cycles", "length", "what"].forEach((name, i) => add(head, "th", {scope: "col", "class": i > 1 ? "text" : ""}, name));
+        chains.chains[n].forEach(link => {
+            const row = add(list, "tr", {}), known = link[2] >= 0;
+            add(row, "td", {}, link[1] + (known ? link[2] > link[1] ? "-" + link[2] : "" : "-"));
+            add(row, "td", {}, known && link[2] > link[1] ? String(link[2] - link[1]) : "");
+            add(row, "td", {"class": "text", style: "padding-left: " + (0.6 + 1.2 * link[0]) + "rem"}, chains.texts[link[3]]);
+        });
+        elements.forEach((one, i) => one.classList.toggle("differs", i === n));
+    }
+    function draw() {
+        const shown = data.rows.map((row, n) => n).filter(n => core_of(data.rows[n]) === Number(choice.value));
+        const from = Math.min.apply(null, shown.map(n => data.rows[n].values[0])), to = Math.max.apply(null, shown.map(n => data.rows[n].values[1]));
+        const slots = Array.from(new Set(shown.map(n => slot_of(data.rows[n])))).sort((a, b) => a - b), ends = [];
+        const x_of = cycle => PLOT.left + PLOT.width * (cycle - from) / (to - from || 1);
+        root.replaceChildren();
+        shown.sort((a, b) => data.rows[a].values[0] - data.rows[b].values[0]).forEach(n => {
+            const row = data.rows[n];
+            let lane = slots.indexOf(slot_of(row));
+            if (reason < 0) { /* the first lane that is free */
+                for (lane = 0; ends[lane] > row.values[0];) lane++;
+                ends[lane] = row.values[1];
+            }
+            const rect = part(root, x_of(row.values[0]), lane * high, Math.max(x_of(row.values[1]) - x_of(row.values[0]), 1), high - 3,
+                              reason < 0 ? 0 : indices[n], row.values[2], row.label + ": " + row.texts.slice(2).join(", "));
+            if (!chains) return;
+            rect.setAttribute("tabindex", "0");
+            rect.setAttribute("role", "button");
+            rect.setAttribute("aria-label", row.label + ", " + row.texts[reason] + ", cycles " + row.values[0] + " to " + row.values[1]);
+            rect.addEventListener("click", () => explain(n));
+            rect.addEventListener("keydown", event => { if (event.key === "Enter") explain(n); });
+        });
+        const lanes = reason < 0 ? ends.length : slots.length;
+        if (reason >= 0) slots.forEach((slot, i) => svg(root, "text", {x: PLOT.left - 6, y: i * high + 11, "text-anchor": "end"}, "slot " + slot));
+        ticks(to - from).forEach(tick => svg(root, "text", {x: x_of(from + tick), y: lanes * high + 16, "text-anchor": "middle"}, String(from + tick)));
+        root.setAttribute("height", lanes * high + PLOT.below);
+        root.setAttribute("viewBox", "0 0 " + (PLOT.left + PLOT.width + PLOT.right) + " " + (lanes * high + PLOT.below));
+    }
+    choice.addEventListener("change", draw);
+    if (chains)
+        elements.forEach((one, n) => {
+            one.style.cursor = "pointer";
+            one.addEventListener("click", () => explain(n));
+        });
+    if (reason >= 0) {
+        const seen = Array.from(new Set(data.rows.map(row => row.texts[reason])));
+        const line = make("p", {"class": "legend"});
+        seen.forEach(name => {
+            const one = add(line, "span", {});
+            add(one, "i", {style: "background: " + colour(colours([name])[0])});
+            one.appendChild(document.createTextNode(name + " "));
+        });
+        figure.insertBefore(line, figure.querySelector("details"));
+    }
+    draw();
+}
+
 const drawers = {
     stack: draw_stack, bars: figure => draw_bars(figure, 0), share: figure => draw_bars(figure, 1), energy: draw_energy,
     area: figure => draw_area(figure, true), power: figure => draw_area(figure, false), lines: draw_lines,
-    memory: draw_memory, roofline: draw_roofline
+    memory: draw_memory, roofline: draw_roofline, heat: draw_heat, spans: draw_spans
 };
 document.querySelectorAll("figure[data-kind]").forEach(figure => {
     const kind = figure.dataset.kind;

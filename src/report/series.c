@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "compare/runs.h"
+#include <stdio.h>
 
 enum {
     FILE_LIMIT = 1 << 30
@@ -39,6 +40,8 @@ static void merge(struct series_row *into, const struct series_row *from)
     into->slice_cycles += from->slice_cycles;
     into->dynamic_pj += from->dynamic_pj;
     into->static_pj += from->static_pj;
+    for (u32 i = 0; i < SERIES_CORES; i++)
+        into->blocks[i] += from->blocks[i];
 }
 
 /* All rows twice as long. */
@@ -74,6 +77,26 @@ static void append(struct series *series, const struct series_row *row)
     series->fill = 1;
 }
 
+/* Cycles of blocks of each core; the number of cores is known from the first row. */
+static void add_blocks(struct series *series, const json_t *from, struct series_row *row)
+{
+    char name[48];
+    f64 cycles;
+    for (u32 i = 0; !series->rows.count; i++) {
+        snprintf(name, sizeof name, "core%u.block_cycles", i);
+        if (!json_object_get(from, name)) {
+            series->cores = i;
+            series->each = (i + SERIES_CORES - 1) / SERIES_CORES;
+            break;
+        }
+    }
+    for (u32 i = 0; i < series->cores; i++) {
+        snprintf(name, sizeof name, "core%u.block_cycles", i);
+        if (number_of(json_object_get(from, name), &cycles))
+            row->blocks[i / series->each] += cycles;
+    }
+}
+
 bool series_add(struct series *series, struct arena *arena, const json_t *from)
 {
     f64 first, last, slots;
@@ -104,6 +127,7 @@ bool series_add(struct series *series, struct arena *arena, const json_t *from)
         if (at < SERIES_REASONS)
             row.lost[at] += slots;
     }
+    add_blocks(series, from, &row);
     append(series, &row);
     return true;
 }

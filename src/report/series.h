@@ -13,6 +13,7 @@
 enum {
     SERIES_ROWS = 400,
     REPORT_INTERVAL = 250, /* core cycles of a row of a page, without --interval */
+    SERIES_CORES = 48,     /* cores, or groups of them, at most */
     SERIES_REASONS = 16    /* reasons of lost issue slots at most */
 };
 
@@ -24,11 +25,13 @@ struct series_row {
     f64 dram_bytes, dram_cycles, channel_cycles;
     f64 l2_cycles, slice_cycles;
     f64 dynamic_pj, static_pj;
+    f64 blocks[SERIES_CORES]; /* cycles of blocks, by group of cores */
 };
 
 struct series {
     const char *reasons[SERIES_REASONS]; /* names of `lost` */
     u32 reason_count;
+    u32 cores, each; /* cores of the machine; how many of them are a group */
     VEC(struct series_row) rows;
     u32 merged; /* rows of the source in each row */
     u32 fill;   /* of these, in the last row */

@@ -32,8 +32,8 @@ struct sample {
 };
 
 /* v0 to v2 the thread, s8 the block, s9 what differs between warps, EXEC all lanes. */
-static struct entry *entry_of(const void *kernel, const struct entry_launch *launch,
-                              struct arena *arena, struct error *error)
+static struct entry_state *entry_of(const void *kernel, const struct entry_launch *launch,
+                                    struct arena *arena, struct error *error)
 {
     static const struct entry_register registers[] = {
         {ENTRY_VECTOR, ENTRY_THREAD_X, 0, 0},
@@ -47,7 +47,7 @@ static struct entry *entry_of(const void *kernel, const struct entry_launch *lau
     (void)kernel;
     (void)launch;
     (void)error;
-    struct entry *entry = arena_new(arena, struct entry);
+    struct entry_state *entry = arena_new(arena, struct entry_state);
     entry->registers = registers;
     entry->register_count = ARRAY_LEN(registers);
     return entry;

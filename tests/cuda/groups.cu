@@ -1,6 +1,7 @@
 // Cooperative groups: tiles, threads that are together, and barriers of whole grids.
 #include "check.h"
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
 
 __global__ void tiles(int *out)
@@ -36,10 +37,40 @@ __global__ void rounds(int *a, int *b, int n)
     }
 }
 
+/* Reductions, and groups by condition and label. */
+__global__ void reductions(int *out)
+{
+    const int i = threadIdx.x;
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    out[i] = cg::reduce(tile, i, cg::plus<int>());
+    out[32 + i] = cg::reduce(tile, i * 37 % 32, cg::greater<int>());
+    const auto half = cg::binary_partition(cg::coalesced_threads(), i % 4 == 1);
+    out[64 + i] = cg::reduce(half, i, cg::plus<int>());
+    const auto label = cg::labeled_partition(cg::coalesced_threads(), i % 5);
+    out[96 + i] = label.size() * 100 + label.thread_rank();
+}
+
+static void check_reductions(int *out)
+{
+    int result[128];
+    reductions<<<1, 32>>>(out);
+    OK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; i++) {
+        const int first = i / 8 * 8;
+        int most = 0;
+        for (int k = first; k < first + 8; k++)
+            most = k * 37 % 32 > most ? k * 37 % 32 : most;
+        CHECK(result[i] == 8 * first + 28 && result[32 + i] == most);
+        CHECK(result[64 + i] == (i % 4 == 1 ? 120 : 496 - 120));
+        CHECK(result[96 + i] == (i % 5 < 2 ? 7 : 6) * 100 + i / 5);
+    }
+}
+
 int main()
 {
     int *out, result[65];
-    OK(cudaMalloc(&out, sizeof result));
+    OK(cudaMalloc(&out, 128 * sizeof(int)));
+    check_reductions(out);
     tiles<<<1, 64>>>(out);
     OK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++) {

@@ -61,7 +61,7 @@ static void check_kernel(const struct code_object *object, const struct code_ker
     require(codeobject_kernel(object, kernel->name) == kernel);
 }
 
-static void check_entry(const struct entry *entry)
+static void check_entry(const struct entry_state *entry)
 {
     for (u32 i = 0; i < entry->register_count; i++)
         for (u32 k = 0; k < i; k++) /* E1 */
@@ -86,7 +86,7 @@ static void launch(struct arena *arena, const struct code_object *object)
                                                 .offset = {1, 2, 3},
                                                 .arguments = arguments,
                                                 .argument_bytes = object->kernels[i].kernarg_bytes};
-            const struct entry *entry = abi_entry(&kernels[i], &launch, arena, &error);
+            const struct entry_state *entry = abi_entry(&kernels[i], &launch, arena, &error);
             require(entry);
             check_entry(entry);
         }

@@ -265,12 +265,20 @@ static void failures(void **state)
 
 static void mechanisms(void **state)
 {
-    static const char *const list[] = {
-        "uniform",      "uniform:design=srf",   "darsie",
-        "dac_ideal",    "filter_cache",         "fetch_locality",
-        "waits",        "block_sync",           "redundancy:check=true",
-        "class_cycles", "lifetimes:check=true", "loscache:accesses=5",
-        "l2_locality"};
+    static const char *const list[] = {"uniform",
+                                       "uniform:design=srf",
+                                       "darsie",
+                                       "dac_ideal",
+                                       "filter_cache",
+                                       "fetch_locality",
+                                       "waits",
+                                       "block_sync",
+                                       "redundancy:check=true",
+                                       "class_cycles",
+                                       "lifetimes:check=true",
+                                       "loscache:accesses=5",
+                                       "l2_locality",
+                                       "causes"};
     for (u32 i = 0; i < ARRAY_LEN(list); i++)
         expect_same(&(struct how){.machine = "gtx1080ti",
                                   .settings = "gpu.cores=5",

@@ -118,6 +118,10 @@ static void patches_take_a_cycle(void **state)
     all_but(faults_by_hand(rig), 0, 1000, 1);
     assert_int_equal(link_of(rig), normal + param(rig, "l1d.latency"));
     rig_close(rig);
+    rig = open_rig(ONE "gr_guard.line_cycles=3", text);
+    all_but(faults_by_hand(rig), 0, 1000, 1);
+    assert_int_equal(link_of(rig), normal + 3);
+    rig_close(rig);
     rig = open_rig(ONE "gr_guard.spill=false gr_guard.memory_cycles=77", text);
     all_but(faults_by_hand(rig), 0, 1000, 1);
     assert_int_equal(link_of(rig), normal + 77);

@@ -298,6 +298,7 @@ static void numbers_of_lines(void **state)
 {
     struct line_table table;
     line_table_make(&table, 300);
+    assert_in_range(table.room, 300, 2 * 300);
     for (u32 round = 0; round < 2; round++)
         for (u32 i = 0; i < table.room; i++)
             assert_int_equal(line_table_number(&table, (u64)i * 128 << (i % 3 * 16)), i);

@@ -5,6 +5,8 @@
 #include "micro/rig.h"
 
 #include "gpu/device.h"
+#include "gpu/machine/storage.h"
+#include "gpu/mechanism/mechanisms.h"
 #include "l2_log.h"
 #include "mech/loscache.h"
 #include <inttypes.h>
@@ -154,6 +156,10 @@ static void no_line_for_one_access(void **state)
     expect(rig, "early_seen", 0); /* there is no tag */
     expect(rig, "predictions", LINES - 1);
     expect(rig, "correct", LINES - 1 - 2);
+    rig_close(rig);
+    /* a channel of four slices, each with one of the lines */
+    rig = run(ONE "loscache.accesses=1 l2.channels=1 l2.slices=4 l2.slice_bytes=1024", once);
+    expect(rig, "bypassed", LINES - 1);
     rig_close(rig);
     rig = run(ONE "loscache.accesses=1 loscache.bypass=false", once);
     expect(rig, "bypassed", 0);
@@ -335,6 +341,56 @@ static void power(void **state)
     assert_int_equal(stat(rig, "timing.cycles"), ideal_cycles); /* as without it */
     assert_true(cycles >= ideal_cycles);
     rig_close(rig);
+    /* three accesses to each line: power goes on from the second to the third */
+    static const char thrice[] = BEGIN EACH_LINE LOAD("%r0") PAUSE("wait") LOAD("%r1") PAUSE("more")
+        LOAD("%r2") NEXT_LINE END;
+    rig = run(ONE "loscache.gating=ideal", thrice);
+    assert_in_range(powered_fs(true) / 1000 - stat(rig, "loscache.powered_ps"), 0, 6);
+    rig_close(rig);
+}
+
+/* ---- storage ---- */
+
+/* Rows of the mechanism: entries of a copy, copies, bits. */
+static void storage(void **state)
+{
+    static const struct {
+        const char *row;
+        u64 entries, copies;
+        u32 bits;
+        bool searched;
+    } rows[] = {
+        /* 21 entries: a PC of 32 bits, which are searched; a line's 25 bits of address and a count of 6 */
+        {"loscache.pcs", 21, 15, 32, true},
+        {"loscache.table", 21, 15, 31, false},
+        {"loscache.added", 21, 15, 3, false},
+        /* 6 channels of 1 slice with 1024 lines of 128 bytes */
+        {"loscache.counts", 1024, 6, 6, false},
+        {"loscache.powered", 1024, 6, 1, false},
+        /* as many as l2.waiters */
+        {"loscache.waiting", 1024, 6, 6, false},
+    };
+    for (u32 ideal = 0; ideal < 2; ideal++) {
+        struct hd_config *config = config_with(available);
+        struct hd_error error = {0};
+        struct state_list list = {0};
+        assert_true(hd_config_load(config, "fermi15-l2", &error));
+        assert_true(hd_config_set(config, "loscache.on=true", &error));
+        assert_true(hd_config_set(
+            config, ideal ? "loscache.gating=ideal" : "loscache.gating=predicted", &error));
+        storage_collect(&list, config->config);
+        mechanisms_storage(&list, config->config, available);
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            const struct state_row *row = state_find(&list, rows[i].row);
+            assert_int_equal(row != NULL, !ideal);
+            if (row && (row->entries != rows[i].entries || row->copies != rows[i].copies ||
+                        row->bits != rows[i].bits || row->shape.searched != rows[i].searched))
+                fail_msg("%s: %" PRIu64 " x %u bits, %" PRIu64 " times", rows[i].row,
+                         (u64)row->entries, row->bits, (u64)row->copies);
+        }
+        state_free(&list);
+        hd_config_destroy(config);
+    }
 }
 
 /* ---- the predictor ---- */
@@ -427,6 +483,7 @@ int main(void)
         cmocka_unit_test_setup(gated_data_are_gone, forget),
         cmocka_unit_test_setup(stores_without_a_line, forget),
         cmocka_unit_test_setup(power, forget),
+        cmocka_unit_test_setup(storage, forget),
         cmocka_unit_test_setup(priority, forget),
         cmocka_unit_test_setup(accessed_in_a_later_launch, forget),
         cmocka_unit_test_teardown(phases, forget),

@@ -85,7 +85,100 @@ static const struct mechanism spoil_mechanism = {
     .operand = spoil_operand,
 };
 
-static const struct mechanism *const available[] = {&sdmr_mechanism, &spoil_mechanism, NULL};
+/* ---- write latches, once more ---- */
+
+#undef COMPONENT
+#undef COMPONENT_DEF
+#undef COMPONENT_HELP
+#define COMPONENT latch
+#define COMPONENT_DEF "latch.def"
+#define COMPONENT_HELP "write latches with a late bit, for tests"
+#include "base/component_struct.h"
+#include "base/component_table.h"
+
+enum {
+    LATCH_ROWS = 16
+};
+
+/* It comes before sdmr, so that it sees results before a late bit changes them. With one late bit. */
+struct latch_model {
+    MECHANISM_STATE(latch);
+    bool held;
+    bool struck[CORE_BLOCKS];
+    u32 expected[CORE_INFLIGHT][LATCH_ROWS]; /* of the late bit's lane */
+};
+
+static const struct sdmr *sdmr_of(const struct core *core)
+{
+    return core_mechanism(core, &sdmr_mechanism);
+}
+
+/* The words that a result writes in the lane of the late bit, by number. */
+static u32 latched(const struct core *core, const struct inflight *inflight, u32 **words)
+{
+    const struct dyninst *dyn = &inflight->dyn;
+    const u32 lane = sdmr_of(core)->late[0].lane;
+    u32 count = 0;
+    for (u32 k = 0; k < 2; k++)
+        for (u32 r = 0; dyn->dst[k] && dyn->writes >> lane & 1 && r < dyn->dst_rows[k]; r++) {
+            assert_true(count < LATCH_ROWS);
+            words[count++] = dyn->dst[k] + r * core_warp_size(core) + lane;
+        }
+    return count;
+}
+
+static void latch_result(void *state, struct core *core, struct inflight *inflight)
+{
+    struct latch_model *l = state;
+    const u32 place = core_slot(core, inflight->slot)->block;
+    const bool copy = core_block(core, place)->copy;
+    u32 *words[LATCH_ROWS];
+    if (core_config(core)->index + 1 != core_config(core)->cores)
+        return;
+    const u32 mode = sdmr_of(core)->params->late_value, bit = sdmr_of(core)->late[0].bit;
+    const u32 count = latched(core, inflight, words);
+    bool changed = false;
+    for (u32 i = 0; i < count; i++) {
+        u32 word = *words[i];
+        if (copy && (mode == SDMR_ONE || (mode == SDMR_HELD && l->held)))
+            word |= 1u << bit;
+        else if (copy)
+            word &= ~(1u << bit);
+        changed |= word != *words[i];
+        l->held = word >> bit & 1;
+        l->expected[inflight_index(core, inflight)][i] = word;
+    }
+    l->stats->changed += changed;
+    l->stats->struck += changed && !l->struck[place];
+    l->struck[place] |= changed;
+}
+
+static void latch_retired(void *state, struct core *core, struct inflight *inflight)
+{
+    struct latch_model *l = state;
+    u32 *words[LATCH_ROWS];
+    if (core_config(core)->index + 1 != core_config(core)->cores)
+        return;
+    const u32 count = latched(core, inflight, words);
+    for (u32 i = 0; i < count; i++)
+        l->stats->wrong += *words[i] != l->expected[inflight_index(core, inflight)][i];
+}
+
+static void latch_block(void *state, struct core *core, u32 place, bool started)
+{
+    ((struct latch_model *)state)->struck[place] = false;
+}
+
+static const struct mechanism latch_mechanism = {
+    MECHANISM_NAMED(latch, "knows what late bits do"),
+    .state_size = sizeof(struct latch_model),
+    .result = latch_result,
+    .retired = latch_retired,
+    .block = latch_block,
+};
+
+static const struct mechanism *const available[] = {&latch_mechanism, &sdmr_mechanism,
+                                                    &spoil_mechanism, NULL};
 
 static const char *const reserves[] = {"sdmr.reserve=sample", "sdmr.reserve=epoch",
                                        "sdmr.reserve=launch"};
@@ -123,6 +216,7 @@ static void samples_are_spread_over_an_epoch(void **state)
         assert_int_equal(is_sampled(&tenth, n), n % 10 == 0);
     assert_int_equal(last_of_epoch(&tenth, 0, 1000), 90);
     assert_int_equal(last_of_epoch(&tenth, 110, 155), 150);
+    assert_int_equal(last_of_epoch(&tenth, 110, 1000), 190);
     assert_int_equal(last_of_epoch(&most, 10, 1000), 19); /* 0, 2, 3, 5, 6, 8, 9 */
 }
 
@@ -276,6 +370,34 @@ static void one_wrong_word_is_found(void **state)
     rig_drop(&plain);
 }
 
+/* Each result of copies goes through the latch; those of the checker's other blocks leave their bits in
+ * it. Only 8 of 32 blocks are copied, and the checker has blocks of its own in between. */
+static void late_bits_keep_what_was_there(void **state)
+{
+    static const char *const values[] = {"sdmr.late_value=held", "sdmr.late_value=zero",
+                                         "sdmr.late_value=one"};
+    for (u32 k = 0; k < ARRAY_LEN(values); k++) {
+        u64 changed = 0;
+        for (u32 seed = 1; seed <= 4; seed++) {
+            char word[32];
+            snprintf(word, sizeof word, "launch.seed=%u", seed);
+            struct seen with = rig_run("cuda/mandel", "mandel", "gtx480",
+                                       WITH("gpu.cores=2", "sdmr:late=1,rate=0.25,epoch=4", "latch",
+                                            "sdmr.patience=20000", values[k], word),
+                                       available, true);
+            assert_int_equal(rig_total(&with, "latch.wrong"), 0);
+            assert_int_equal(rig_total(&with, "sdmr.late_results"),
+                             rig_total(&with, "latch.changed"));
+            assert_true(rig_total(&with, "sdmr.struck") <= rig_total(&with, "latch.struck"));
+            if (!with.wrong)
+                assert_int_equal(rig_total(&with, "sdmr.struck"), rig_total(&with, "latch.struck"));
+            changed += rig_total(&with, "latch.changed");
+            rig_drop(&with);
+        }
+        assert_true(changed > 0);
+    }
+}
+
 /* A late bit concerns copies only: a launch that ends has the right results. */
 static void late_bits_are_found(void **state)
 {
@@ -335,6 +457,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(copies_see_memory_as_it_was),
         cmocka_unit_test(late_copies_see_memory_as_it_was),
         cmocka_unit_test(one_wrong_word_is_found),
+        cmocka_unit_test(late_bits_keep_what_was_there),
         cmocka_unit_test(late_bits_are_found),
         cmocka_unit_test(unfit_kernels_are_refused),
     };

@@ -3,7 +3,7 @@
  * counts by hand, warps are at home again where threads meet, and a kernel with a divergent region of
  * vector instructions is faster at every degree of divergence and unchanged without.
  */
-#include "micro/rig.h"
+#include "micro/pair.h"
 
 #include "gpu/device.h"
 
@@ -37,33 +37,11 @@ static struct rig *open_rig(const char *settings, const char *body)
     return rig;
 }
 
-static u32 *run(struct rig *rig, u32 blocks, u32 threads)
-{
-    struct hd_error error;
-    const u64 bytes = 4ull * blocks * threads;
-    const hd_address at = rig_memory(rig, bytes);
-    u32 *words = calloc(1, bytes);
-    rig_run(rig, blocks, threads, at);
-    if (!hd_read(rig->device, words, at, bytes, &error))
-        fail_msg("%s", error.message);
-    return words;
-}
-
-struct pair {
-    struct rig *plain, *tbc;
-};
-
 /* Runs a program without and with a mechanism: stores and thread instructions are the same. */
 static struct pair compare_on(const char *on, const char *body, u32 blocks, u32 threads)
 {
-    const struct pair pair = {open_rig("", body), open_rig(on, body)};
-    u32 *expected = run(pair.plain, blocks, threads), *found = run(pair.tbc, blocks, threads);
-    for (u32 i = 0; i < blocks * threads; i++)
-        if (found[i] != expected[i])
-            fail_msg("%s\nthread %u has %u, not %u", body, i, found[i], expected[i]);
-    assert_int_equal(stat(pair.tbc, "issue.threads"), stat(pair.plain, "issue.threads"));
-    free(expected);
-    free(found);
+    const struct pair pair = pair_run(open_rig("", body), open_rig(on, body), blocks, threads, 1);
+    pair_expect_same(&pair, body);
     return pair;
 }
 
@@ -72,20 +50,6 @@ static struct pair compare(const char *settings, const char *body, u32 blocks, u
     char on[256];
     snprintf(on, sizeof on, "tbc.on=true %s", settings);
     return compare_on(on, body, blocks, threads);
-}
-
-static void done(struct pair pair)
-{
-    rig_close(pair.plain);
-    rig_close(pair.tbc);
-}
-
-static u32 issues(const struct rig *rig, u32 inst)
-{
-    u32 count = 0;
-    for (u32 i = 0; i < rig->issued.count; i++)
-        count += rig->issued.data[i].inst == inst;
-    return count;
 }
 
 /* ---- two warps that complement each other ---- */
@@ -105,31 +69,31 @@ static void two_halves(void **state)
     struct pair pair = compare("", HALVES, 1, 2 * WARP);
     static const u32 per_way[] = {1, 1, 1, 1, 1}; /* after the branch, up to JOIN */
     assert_int_equal(issues(pair.plain, BRANCH), 2);
-    assert_int_equal(issues(pair.tbc, BRANCH), 2);
+    assert_int_equal(issues(pair.other, BRANCH), 2);
     for (u32 i = 0; i < ARRAY_LEN(per_way); i++) {
         assert_int_equal(issues(pair.plain, BRANCH + 1 + i), 2);
-        assert_int_equal(issues(pair.tbc, BRANCH + 1 + i), per_way[i]);
+        assert_int_equal(issues(pair.other, BRANCH + 1 + i), per_way[i]);
     }
-    assert_int_equal(issues(pair.tbc, BRANCH + 6), 2); /* JOIN: at home, whole warps */
+    assert_int_equal(issues(pair.other, BRANCH + 6), 2); /* JOIN: at home, whole warps */
     assert_int_equal(issues(pair.plain, BRANCH + 6), 2);
-    assert_int_equal(stat(pair.tbc, "tbc.branches"), 2);
-    assert_int_equal(stat(pair.tbc, "tbc.refused"), 0);
-    assert_int_equal(stat(pair.tbc, "tbc.arrivals"), 2);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 1);
-    assert_int_equal(stat(pair.tbc, "tbc.compactions"), 2);
-    assert_int_equal(stat(pair.tbc, "tbc.formed"), 2);
-    assert_int_equal(stat(pair.tbc, "tbc.apart"), 4);
-    assert_int_equal(stat(pair.tbc, "tbc.instructions"), 5);
-    assert_int_equal(stat(pair.tbc, "tbc.threads"), 5 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.base_reads"), 5);
-    assert_int_equal(stat(pair.tbc, "tbc.base_writes"), 2);
+    assert_int_equal(stat(pair.other, "tbc.branches"), 2);
+    assert_int_equal(stat(pair.other, "tbc.refused"), 0);
+    assert_int_equal(stat(pair.other, "tbc.arrivals"), 2);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 1);
+    assert_int_equal(stat(pair.other, "tbc.compactions"), 2);
+    assert_int_equal(stat(pair.other, "tbc.formed"), 2);
+    assert_int_equal(stat(pair.other, "tbc.apart"), 4);
+    assert_int_equal(stat(pair.other, "tbc.instructions"), 5);
+    assert_int_equal(stat(pair.other, "tbc.threads"), 5 * WARP);
+    assert_int_equal(stat(pair.other, "tbc.base_reads"), 5);
+    assert_int_equal(stat(pair.other, "tbc.base_writes"), 2);
     /* mad reads 2 registers and a constant, or 3; add and xor 1; each writes 1; bra none */
-    assert_int_equal(stat(pair.tbc, "tbc.base_lanes"),
+    assert_int_equal(stat(pair.other, "tbc.base_lanes"),
                      WARP * ((2 + 1) + (1 + 1) + (3 + 1) + (1 + 1)));
     /* both masks of: the meeting, either way; what is read: the ways */
-    assert_int_equal(stat(pair.tbc, "tbc.stack_writes"), 3 * 2);
-    assert_int_equal(stat(pair.tbc, "tbc.stack_reads"), 2 * 2);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.stack_writes"), 3 * 2);
+    assert_int_equal(stat(pair.other, "tbc.stack_reads"), 2 * 2);
+    pair_close(pair);
 }
 
 /* Threads of both warps in the same lanes: nothing can be saved, and warps go on at once. */
@@ -137,14 +101,15 @@ static void same_lanes(void **state)
 {
     static const char body[] = " and.b32 %r4, %l, 1; setp.eq.u32 %q0, %r4, 0;" HALVES;
     struct pair pair = compare("", body, 1, 2 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.kept"), 1);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 0);
-    assert_int_equal(stat(pair.tbc, "issue.instructions"), stat(pair.plain, "issue.instructions"));
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.kept"), 1);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 0);
+    assert_int_equal(stat(pair.other, "issue.instructions"),
+                     stat(pair.plain, "issue.instructions"));
+    pair_close(pair);
     pair = compare("tbc.when=always", body, 1, 2 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 1);
-    assert_int_equal(stat(pair.tbc, "tbc.formed"), 4);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 1);
+    assert_int_equal(stat(pair.other, "tbc.formed"), 4);
+    pair_close(pair);
 }
 
 /* Warps whose threads agree wait only if all do. */
@@ -152,15 +117,15 @@ static void uniform_branches(void **state)
 {
     static const char body[] = " setp.gt.u32 %q0, %w, 1;" HALVES;
     struct pair pair = compare("", body, 2, 4 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.arrivals"), 0);
-    assert_int_equal(stat(pair.tbc, "tbc.passed"), 8);
-    assert_int_equal(pair.tbc->result.cycles, pair.plain->result.cycles);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.arrivals"), 0);
+    assert_int_equal(stat(pair.other, "tbc.passed"), 8);
+    assert_int_equal(pair.other->result.cycles, pair.plain->result.cycles);
+    pair_close(pair);
     pair = compare("tbc.wait=all", body, 2, 4 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.arrivals"), 8);
-    assert_int_equal(stat(pair.tbc, "tbc.passed"), 0);
-    assert_int_equal(stat(pair.tbc, "tbc.kept"), 2); /* one per block: four warps either way */
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.arrivals"), 8);
+    assert_int_equal(stat(pair.other, "tbc.passed"), 0);
+    assert_int_equal(stat(pair.other, "tbc.kept"), 2); /* one per block: four warps either way */
+    pair_close(pair);
 }
 
 /* ---- control flow ---- */
@@ -181,9 +146,10 @@ static void loops(void **state)
                                            "tbc.when=always tbc.form_cycles=0 tbc.banks=home"};
     for (u32 i = 0; i < ARRAY_LEN(settings); i++) {
         struct pair pair = compare(settings[i], LOOP, 3, 7 * WARP - 5);
-        assert_true(stat(pair.tbc, "tbc.formed") > 0);
-        assert_true(stat(pair.tbc, "issue.instructions") < stat(pair.plain, "issue.instructions"));
-        done(pair);
+        assert_true(stat(pair.other, "tbc.formed") > 0);
+        assert_true(stat(pair.other, "issue.instructions") <
+                    stat(pair.plain, "issue.instructions"));
+        pair_close(pair);
     }
 }
 
@@ -195,14 +161,14 @@ static void exits(void **state)
         "JOIN;\n"
         "THEN: setp.lt.u32 %q3, %l, 4; @%q3 exit; add.u32 %r0, %t, 9;\nJOIN: bar.sync 0; add.u32 "
         "%r0, %r0, 1; bra.uni END;\nGONE: exit;\nEND:\n";
-    done(compare("tbc.when=always", body, 2, 4 * WARP));
+    pair_close(compare("tbc.when=always", body, 2, 4 * WARP));
     /* in a region that ends with the code */
     static const char last[] =
         " @%q0 bra THEN;\n mad.lo.u32 %r0, %t, 3, %w; bra.uni JOIN;\nTHEN: add.u32 %r0, %t, 9; "
         "mul.wide.u32 %a, %r3, 4; add.u64 %a, %a, %p; st.global.u32 [%a], %r0; exit;\nJOIN:\n";
     struct pair pair = compare("", last, 2, 4 * WARP);
-    assert_true(stat(pair.tbc, "tbc.groups") > 0);
-    done(pair);
+    assert_true(stat(pair.other, "tbc.groups") > 0);
+    pair_close(pair);
 }
 
 /* A way that calls a function which branches. */
@@ -214,8 +180,8 @@ static void calls(void **state)
         "(i); ld.param.b32 %r0, [o]; } bra.uni JOIN;\nTHEN: mad.lo.u32 %r0, %l, %t, 1;\nJOIN: "
         "add.u32 %r0, %r0, 1;";
     struct pair pair = compare("", body, 2, 4 * WARP);
-    assert_true(stat(pair.tbc, "tbc.groups") > 0);
-    done(pair);
+    assert_true(stat(pair.other, "tbc.groups") > 0);
+    pair_close(pair);
 }
 
 /* A way that ends where all lanes of the group have left, and a store in it. */
@@ -227,8 +193,8 @@ static void atomics(void **state)
         "%t;\nJOIN: bar.sync 0; ld.shared.u32 %r0, [%r4]; ld.shared.u32 %r5, [%r4+64]; mad.lo.u32 "
         "%r0, %r0, 100, %r5;";
     struct pair pair = compare("", body, 1, 8 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 1);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 1);
+    pair_close(pair);
 }
 
 /* ---- where warps must not wait ---- */
@@ -241,10 +207,10 @@ static void refused(const char *way, u32 branches)
                          "add.u32 %%r0, %%r0, %%t;",
                          way) > 0);
     struct pair pair = compare("", body, 1, 2 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.refused"), branches);
-    assert_int_equal(stat(pair.tbc, "tbc.arrivals"), 0);
-    assert_int_equal(pair.tbc->result.cycles, pair.plain->result.cycles);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.refused"), branches);
+    assert_int_equal(stat(pair.other, "tbc.arrivals"), 0);
+    assert_int_equal(pair.other->result.cycles, pair.plain->result.cycles);
+    pair_close(pair);
     free(body);
 }
 
@@ -264,13 +230,13 @@ static void patience(void **state)
         " mov.u32 %r4, 0; setp.eq.u32 %q2, %w, 0; @%q2 bra GO;\nL: add.u32 %r4, %r4, 1; "
         "setp.lt.u32 %q3, %r4, 100; @%q3 bra L;\nGO: " HALVES;
     struct pair pair = compare("tbc.patience=200", body, 1, 2 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.impatient"), 1);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 0);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.impatient"), 1);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 0);
+    pair_close(pair);
     pair = compare("", body, 1, 2 * WARP);
-    assert_int_equal(stat(pair.tbc, "tbc.impatient"), 0);
-    assert_int_equal(stat(pair.tbc, "tbc.groups"), 1);
-    done(pair);
+    assert_int_equal(stat(pair.other, "tbc.impatient"), 0);
+    assert_int_equal(stat(pair.other, "tbc.groups"), 1);
+    pair_close(pair);
 }
 
 /* ---- large warps ---- */
@@ -280,20 +246,20 @@ static void patience(void **state)
 static void large_warps(void **state)
 {
     struct pair pair = compare_on("lwm.on=true", HALVES, 1, 20 * WARP);
-    assert_int_equal(stat(pair.tbc, "lwm.groups"), 3);
-    assert_int_equal(stat(pair.tbc, "lwm.compactions"), 6);
-    assert_int_equal(stat(pair.tbc, "lwm.formed"), 20);
-    assert_int_equal(stat(pair.tbc, "lwm.apart"), 40);
-    assert_int_equal(issues(pair.tbc, BRANCH + 1), 10);
+    assert_int_equal(stat(pair.other, "lwm.groups"), 3);
+    assert_int_equal(stat(pair.other, "lwm.compactions"), 6);
+    assert_int_equal(stat(pair.other, "lwm.formed"), 20);
+    assert_int_equal(stat(pair.other, "lwm.apart"), 40);
+    assert_int_equal(issues(pair.other, BRANCH + 1), 10);
     assert_int_equal(issues(pair.plain, BRANCH + 1), 20);
-    assert_int_equal(issues(pair.tbc, BRANCH + 6), 20);
-    done(pair);
+    assert_int_equal(issues(pair.other, BRANCH + 6), 20);
+    pair_close(pair);
     /* all sub-warps wait at each branch, also where threads agree */
     pair = compare_on("lwm.on=true", " setp.gt.u32 %q0, %w, 1;" HALVES, 1, 8 * WARP);
-    assert_int_equal(stat(pair.tbc, "lwm.arrivals"), 8);
-    assert_int_equal(stat(pair.tbc, "lwm.groups"), 1);
-    done(pair);
-    done(compare_on("lwm.on=true", LOOP, 3, 13 * WARP - 5));
+    assert_int_equal(stat(pair.other, "lwm.arrivals"), 8);
+    assert_int_equal(stat(pair.other, "lwm.groups"), 1);
+    pair_close(pair);
+    pair_close(compare_on("lwm.on=true", LOOP, 3, 13 * WARP - 5));
 }
 
 /* ---- time ---- */
@@ -329,24 +295,20 @@ static void faster_where_it_diverges(void **state)
     static const u32 shares[] = {0, 16, 64, 128, 192, 240, 256}, lengths[] = {8, 32};
     for (u32 i = 0; i < ARRAY_LEN(shares) * ARRAY_LEN(lengths); i++) {
         const u32 share = shares[i / 2], length = lengths[i % 2];
-        u64 cycles[2];
-        u32 *words[2];
+        struct rig *rigs[2];
         for (u32 on = 0; on < 2; on++) {
             struct text text = padded(share, length);
-            struct rig *rig = rig_open_with(
-                available, "gtx480", on ? "gpu.cores=1 tbc.on=true" : "gpu.cores=1", text.data);
+            rigs[on] = rig_open_with(available, "gtx480",
+                                     on ? "gpu.cores=1 tbc.on=true" : "gpu.cores=1", text.data);
             free(text.data);
-            words[on] = run(rig, BLOCKS, THREADS);
-            cycles[on] = rig->result.cycles;
-            rig_close(rig);
         }
-        assert_memory_equal(words[0], words[1], 4 * BLOCKS * THREADS);
+        const struct pair pair = pair_run(rigs[0], rigs[1], BLOCKS, THREADS, 1);
+        assert_true(pair_same(&pair));
         if (share % 256 == 0)
-            assert_int_equal(cycles[1], cycles[0]);
+            assert_int_equal(rigs[1]->result.cycles, rigs[0]->result.cycles);
         else
-            assert_true(cycles[1] < cycles[0]);
-        free(words[0]);
-        free(words[1]);
+            assert_true(rigs[1]->result.cycles < rigs[0]->result.cycles);
+        pair_close(pair);
     }
 }
 
@@ -356,7 +318,7 @@ static void refusals(void **state)
 {
     static const struct {
         const char *machine, *setting, *expected;
-    } rows[] = {{"tahiti", "tbc.on=true", "core.pipeline=common"},
+    } rows[] = {{"miaow", "tbc.banks=home", "needs the seam 'places'"},
                 {"gtx480", "timing.live_state=true", "cannot be combined with faults"}};
     for (u32 i = 0; i < ARRAY_LEN(rows); i++) {
         struct hd_error error = {0};

@@ -289,6 +289,30 @@ static void mechanisms_add(void **state)
     json_decref(area);
 }
 
+/* What a mechanism adds to a chip is the difference between the chip with it and without. */
+static void adds_the_difference(const char *machine, const char *mechanism)
+{
+    json_t *without = area_of(machine, ""), *with = area_of(machine, mechanism);
+    const json_t *one = json_array_get(json_object_get(with, "mechanisms"), 0);
+    const json_t *adds = json_object_get(json_object_get(one, "adds_percent"), "chip");
+    const json_t *before = json_object_get(without, "chip"), *after = json_object_get(with, "chip");
+    f64 area = number(after, "area_um2") / number(before, "area_um2") - 1,
+        leakage = number(after, "leakage_mw") / number(before, "leakage_mw") - 1;
+    assert_true(fabs(leakage) > 1e-3);
+    assert_true(fabs(number(adds, "area") - 100 * area) < 1e-6);
+    assert_true(fabs(number(adds, "leakage") - 100 * leakage) < 1e-6);
+    json_decref(without);
+    json_decref(with);
+}
+
+/* Mechanisms that replace elements, store them in other cells, or lower their supply. */
+static void changes_add_the_difference(void **state)
+{
+    adds_the_difference("gtx480", "less.on=true");
+    adds_the_difference("gtx480", "gr_guard.on=true");
+    adds_the_difference("fermi15", "loscache.on=true");
+}
+
 static void residuals_are_told(void **state)
 {
     char *json = hd_area_residuals();
@@ -323,6 +347,7 @@ int main(void)
         cmocka_unit_test(technologies_scale),
         cmocka_unit_test(tables_are_used),
         cmocka_unit_test(mechanisms_add),
+        cmocka_unit_test(changes_add_the_difference),
         cmocka_unit_test(residuals_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,10 @@
 
 Chromium draws a page of one run and one of two; charts are clicked, zoomed, filtered, sorted and printed. Every bar,
 point and area shows the number of its table's cell. Nothing is requested but the page, and the console stays empty.
-With a folder, screenshots are left there: report.png is the picture of docs/report.md. Exit code 77: no Chromium.
+With a folder, screenshots are left there: report.png and window.png are the pictures of docs/report.md. Exit code 77: no Chromium.
 """
 import base64
+import csv
 import json
 import os
 import pathlib
@@ -186,6 +187,13 @@ def picture(browser, name, **options):
         (PICTURES / name).write_bytes(base64.b64decode(shot["data"]))
 
 
+def section(browser, name, file):
+    """A screenshot of a section of the page."""
+    box = browser.run("""const box = document.querySelector('#' + arguments[0]).getBoundingClientRect();
+                         return [box.top + window.scrollY, box.height];""", name)
+    picture(browser, file, clip={"x": 0, "y": box[0], "width": 1265, "height": box[1], "scale": 0.7})
+
+
 def looks(browser, name):
     """Dark and light pages differ; a narrow window scrolls its charts, not itself; the page prints."""
     back = "return getComputedStyle(document.body).backgroundColor;"
@@ -209,6 +217,71 @@ def silent(browser):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             assert message["params"]["request"]["url"].startswith(("file:", "data:", "chrome:")), message
+
+
+def blocks(browser, page, folder):
+    """Blocks on cores over time: each shade is a cell of the table, and these are the rows of the time series."""
+    figure = page.figure("blocks-time-0")
+    section(browser, "blocks-time-0", "blocks.png")
+    assert browser.run(DRAWN, "blocks-time-0") == [number for _, row in figure.rows for _, number in row]
+    with open(folder / "a.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    each = -(-len(rows) // 60)
+    for core, (label, cells) in enumerate(figure.rows):
+        assert label == str(core)
+        for at, (_, number) in enumerate(cells):
+            part = rows[at * each:(at + 1) * each]
+            cycles = sum(int(row["to_cycle"]) - int(row["from_cycle"]) for row in part)
+            mean = sum(int(row[f"core{core}.block_cycles"]) for row in part) / cycles
+            assert abs(number - mean) < 1e-9, (core, at, number, mean)
+    # the statistic counts each block to the end of the window in which it ends
+    totals = json.loads((folder / "a.json").read_text())["totals"]
+    total = sum(int(value) for row in rows for key, value in row.items() if re.fullmatch(r"core\d+\.block_cycles", key))
+    assert 0 <= totals["timing.block_cycles"] - total <= 9 * totals["timing.blocks"], (totals["timing.block_cycles"], total)
+    assert max(number for _, row in figure.rows for _, number in row) <= 2
+
+
+def window(browser, folder):
+    """The window of a run: waits and requests are those of the trace, and a click on one shows what heddle why says."""
+    words = [word.replace("%s", "w") for word in RUN]
+    subprocess.run([*words, "--trace", "w.jsonl", "--trace-window", "500:1100", "--report", "w.html"], cwd=folder, check=True)
+    browser.open(folder / "w.html")
+    page = Page(folder / "w.html")
+    events = [json.loads(line) for line in (folder / "w.jsonl").read_text().splitlines()]
+    for name, drawn in (("waits", 1), ("requests", 0)):
+        figure = page.figure(name)
+        first = int(re.match(r"core (\d+)", figure.rows[0][0]).group(1))
+        assert figure.column("cycles") == sorted(figure.column("cycles"), reverse=True)
+        for core in sorted({int(re.match(r"core (\d+)", label).group(1)) for label, _ in figure.rows})[:3] + [first]:
+            browser.run("""const choice = document.querySelector('#' + arguments[0] + ' select'); choice.value = arguments[1];
+                           choice.dispatchEvent(new Event('change'));""", name, str(core))
+            shown = sorted((cells[0][1], cells[2][1]) for label, cells in figure.rows if label.split(",")[0] == f"core {core}")
+            assert sorted(browser.run(DRAWN, name)) == sorted(cycles for _, cycles in shown), (name, core)
+    sent = {(one["core"], one["at"]) for one in events if one["what"] == "request"}
+    replies = {(one["core"], one["sent"], one["at"]) for one in events if one["what"] == "reply"}
+    for label, cells in page.figure("requests").rows:
+        core = int(label.removeprefix("core "))
+        assert (core, int(cells[0][1])) in sent and (core, int(cells[0][1]), int(cells[1][1])) in replies, (label, cells)
+    stalls = {(one["core"], one["slot"], one["at"], one["why"]) for one in events if one["what"] == "stall"}
+    for label, cells in page.figure("waits").rows:
+        core, slot = (int(word.split()[1]) for word in label.split(", "))
+        assert (core, slot, int(cells[0][1]), cells[3][0]) in stalls, (label, cells)
+    # the first bar is clicked, and a row of the table
+    said = """return Array.from(document.querySelectorAll('#waits .chain tr')).slice(1).map(row => row.children[2].textContent);"""
+    for number in (0, 7):
+        browser.run("document.querySelectorAll('#waits figure > details tr')[arguments[0] + 1].click();", number)
+        label, cells = page.figure("waits").rows[number]
+        core, slot = (word.split()[1] for word in label.split(", "))
+        done = subprocess.run([HEDDLE, "why", "w.jsonl", "--at", str(int(cells[0][1])), "--core", core, "--warp", slot, "--json"],
+                              cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+        assert browser.run(said) == [link["text"] for link in json.loads(done.stdout)["causes"]]
+    browser.run("document.querySelector('#waits svg rect').dispatchEvent(new MouseEvent('click', {bubbles: true}));")
+    assert len(browser.run(said)) > 1
+    browser.media(("prefers-color-scheme", "light"))
+    browser.run("document.querySelectorAll('#waits figure > details tr')[1].click();")
+    section(browser, "waits", "window.png")
+    looks(browser, "window")
+    silent(browser)
 
 
 def explored(browser, folder):
@@ -273,8 +346,11 @@ def main():
                 tested = Page(folder / page)
                 for check in (charts, slots, over_time, tables, listings):
                     check(browser, tested)
+                if page == "a.html":
+                    blocks(browser, tested, folder)
                 looks(browser, page.removesuffix(".html"))
                 silent(browser)
+            window(browser, folder)
             explored(browser, folder)
         finally:
             browser.close()

@@ -141,9 +141,9 @@ def check_rest(page, document):
     near(summary["time"]["value"], totals["timing.picoseconds"] * 1e-12)
 
 
-def check_series(page, folder, document, most):
+def check_series(page, folder, document, most, series="s.csv"):
     """The charts over time add up to the launch, however many rows of the file are in one of theirs."""
-    with open(folder / "s.csv", encoding="utf-8") as file:
+    with open(folder / series, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     totals, slots = document["totals"], page.figure("slots-time-0")
     count = len(slots.rows)
@@ -175,9 +175,9 @@ def whole(folder):
         check(page, document)
     check_series(page, folder, document, 400)
     assert (folder / "direct.html").read_text() == page.text
-    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:s.csv")
-    heddle(folder, "report", "t.json", "--series", "s.csv", "--out", "t.html")
-    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400)
+    heddle(folder, *RUN, "--set", "gpu.cores=1", "--stats", "t.json", "--interval", "2:t.csv")
+    heddle(folder, "report", "t.json", "--series", "t.csv", "--out", "t.html")
+    rows, count = check_series(Page(folder / "t.html"), folder, json.loads((folder / "t.json").read_text()), 400, "t.csv")
     assert rows > 400 and rows > 2 * count, (rows, count)
     return document
 
@@ -264,6 +264,32 @@ def without_time(folder):
     assert "out_of_bounds" in page.figure("summary").texts()["outcome"]["value"]
 
 
+def window(folder):
+    """The page of a run with a window is that of its files; what is in the window is tested in a browser."""
+    heddle(folder, *RUN, "--stats", "w.json", "--interval", "100:w.csv", "--trace", "w.jsonl", "--trace-window", "300:700",
+           "--report", "direct.html")
+    heddle(folder, "report", "w.json", "--series", "w.csv", "--events", "w.jsonl")
+    page = Page(folder / "w.html")
+    assert (folder / "direct.html").read_text() == page.text
+    loads_nothing(page)
+    figure = page.figure("waits")
+    assert figure.column("cycles") == [to - at for at, to in zip(figure.column("from cycle"), figure.column("to cycle"))]
+    assert all(300 <= at < 700 for at in figure.column("from cycle"))
+    chains = json.loads(next(one.text for one in page.sections["waits"].iter("script")))
+    assert len(chains["chains"]) == len(figure.rows) and all(chain for chain in chains["chains"])
+    size = len(page.text) - len(json.dumps(chains))
+    assert size < 400_000, size
+    # without a trace of its own, the window is for the page only
+    heddle(folder, *RUN, "--trace-window", "300:700", "--interval", "100:w.csv", "--stats", "w.json", "--report", "alone.html")
+    without = [re.sub("<pre class=.command.*?</pre>", "", (folder / name).read_text()) for name in ("w.html", "alone.html")]
+    assert without[0] == without[1]
+    (folder / "other.jsonl").write_text((folder / "w.jsonl").read_text().replace('"kernel":"stride"', '"kernel":"other"'))
+    for words, message in (((), "none.jsonl: cannot open"), ((), "no kernel 'other'")):
+        name = "none.jsonl" if "none" in message else "other.jsonl"
+        done = heddle(folder, "report", "w.json", "--events", name, code=2)
+        assert message in done.stderr, done.stderr
+
+
 def errors(folder):
     (folder / "bad.csv").write_text("launch,kernel\n0,k\n")
     (folder / "bad.jsonl").write_text('{"from_cycle": 0}\n')
@@ -276,6 +302,7 @@ def errors(folder):
             (("s.json", "--series", "bad.jsonl"), "bad.jsonl:1: not a row of a time series"),
             (("s.json", "--series", "empty.csv"), "empty.csv: the time series has no rows"),
             (("s.json", "--series", "s.csv", "--series", "s.csv"), "more --series than runs"),
+            (("s.json", "--series", "t.csv"), "t.csv is of another run than s.json"),
             (("s.json", "--out", "s.json"), "is one of the files to read"),
             (("s.json", "--out", "none/x.html"), "none/x.html"),
             (("s.json",) * 9, "at most 8 on one page")):
@@ -294,4 +321,5 @@ with tempfile.TemporaryDirectory() as name:
     several(here)
     findings(here, run)
     without_time(here)
+    window(here)
     errors(here)

@@ -66,8 +66,8 @@ static void deal(struct deal *d, struct core *core, u32 place)
     if (d->params->swap)
         swap_lanes(homes[first_bit(slots)]);
     for (u64 set = slots; set; set &= set - 1)
-        core_reform(core, first_bit(set), homes[first_bit(set)], lanes[first_bit(set)], d->from + 1,
-                    d->to);
+        core_reform(core, first_bit(set), homes[first_bit(set)], lanes[first_bit(set)], NULL,
+                    d->from + 1, d->to);
     d->dealt[place] = true;
     d->stats->deals++;
     core_release(core, slots);

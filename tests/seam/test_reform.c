@@ -3,7 +3,7 @@
  * branch, and everything that a thread can see stays the same: registers, predicates, its numbers,
  * local and shared memory, branches, barriers, atomics, calls, exits, and the report of its fault.
  */
-#include "micro/rig.h"
+#include "micro/pair.h"
 
 extern const struct mechanism deal_mechanism;
 static const struct mechanism *const available[] = {&deal_mechanism, NULL};
@@ -35,31 +35,15 @@ static struct rig *open_rig(const char *settings, const char *body)
     return rig;
 }
 
-static u32 *run(struct rig *rig)
-{
-    struct hd_error error;
-    const u64 bytes = THREADS * WORDS * sizeof(u32);
-    const hd_address at = rig_memory(rig, bytes);
-    u32 *words = calloc(1, bytes);
-    rig_run(rig, 1, THREADS, at);
-    if (!hd_read(rig->device, words, at, bytes, &error))
-        fail_msg("%s", error.message);
-    return words;
-}
-
 /* Runs a program without and with the mechanism. Returns whether all words are the same. */
 static bool same(const char *settings, const char *body)
 {
-    struct rig *plain = open_rig("", body), *rig = open_rig(settings, body);
-    u32 *expected = run(plain), *found = run(rig);
-    const bool equal = !memcmp(expected, found, THREADS * WORDS * sizeof(u32));
-    assert_int_equal(stat(rig, "deal.deals"), 1);
-    assert_int_equal(stat(rig, "issue.threads"), stat(plain, "issue.threads"));
-    assert_true(stat(rig, "deal.strangers") > THREADS / 2);
-    free(expected);
-    free(found);
-    rig_close(plain);
-    rig_close(rig);
+    const struct pair pair =
+        pair_run(open_rig("", body), open_rig(settings, body), 1, THREADS, WORDS);
+    const bool equal = pair_same(&pair);
+    assert_int_equal(stat(pair.other, "deal.deals"), 1);
+    assert_true(stat(pair.other, "deal.strangers") > THREADS / 2);
+    pair_close(pair);
     return equal;
 }
 

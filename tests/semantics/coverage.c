@@ -8,13 +8,13 @@
 #include "harness.h"
 #include "suites.h"
 
-struct entry {
+struct entry_state {
     char op[24], types[48], modifiers[64];
     const char *suite;
 };
 
 struct list {
-    struct entry *items;
+    struct entry_state *items;
     size_t count, capacity;
 };
 
@@ -35,8 +35,8 @@ static void add_opcode(void *user, const char *suite, const char *opcode)
         list->items = realloc(list->items, list->capacity * sizeof *list->items);
         assert(list->items);
     }
-    struct entry *e = &list->items[list->count++];
-    *e = (struct entry){.suite = suite};
+    struct entry_state *e = &list->items[list->count++];
+    *e = (struct entry_state){.suite = suite};
     size_t n = strcspn(opcode, ". ");
     snprintf(e->op, sizeof e->op, "%.*s", (int)n, opcode);
     for (const char *p = opcode + n; *p == '.';) {
@@ -66,14 +66,14 @@ static void add_form(struct list *list, const struct form *f)
 
 static int compare(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct entry_state *x = a, *y = b;
     int order = strcmp(x->op, y->op);
     order = order ? order : strcmp(x->types, y->types);
     order = order ? order : strcmp(x->suite, y->suite);
     return order ? order : strcmp(x->modifiers, y->modifiers);
 }
 
-static bool same_row(const struct entry *x, const struct entry *y)
+static bool same_row(const struct entry_state *x, const struct entry_state *y)
 {
     return !strcmp(x->op, y->op) && !strcmp(x->types, y->types) && !strcmp(x->suite, y->suite);
 }
@@ -81,7 +81,7 @@ static bool same_row(const struct entry *x, const struct entry *y)
 static void write_rows(struct text *t, const struct list *list)
 {
     for (size_t i = 0; i < list->count;) {
-        const struct entry *e = &list->items[i];
+        const struct entry_state *e = &list->items[i];
         text_add(t, "| %s | %s | ", e->op, *e->types ? e->types + 1 : "-");
         size_t j = i;
         for (const char *last = NULL; j < list->count && same_row(e, &list->items[j]); j++) {

@@ -34,6 +34,10 @@ class thread_group
     {
         return rank;
     }
+    __device__ unsigned lane_mask() const
+    {
+        return mask;
+    }
     __device__ void sync() const
     {
         if (mask)
@@ -170,6 +174,19 @@ class coalesced_group : public thread_group
 __device__ static inline coalesced_group coalesced_threads()
 {
     return coalesced_group(__activemask());
+}
+
+/* The threads of a group that have the same condition, or the same label. */
+template <typename Group>
+__device__ static inline coalesced_group binary_partition(const Group &group, bool condition)
+{
+    const unsigned yes = __ballot_sync(group.lane_mask(), condition);
+    return coalesced_group(condition ? yes : group.lane_mask() & ~yes);
+}
+template <typename Group, typename Label>
+__device__ static inline coalesced_group labeled_partition(const Group &group, Label label)
+{
+    return coalesced_group(__match_any_sync(group.lane_mask(), label));
 }
 
 class grid_group

@@ -87,6 +87,11 @@ typedef unsigned cuuint32_t;
 #include "heddle_device.h"
 #include "heddle_templates.h"
 
+#ifdef __HEDDLE_RELOCATABLE__
+/* The compiler registers no device code of a file without kernels and variables. */
+static __device__ __attribute__((used)) char heddle_part;
+#endif
+
 #else
 #include "cuda_runtime_api.h"
 #endif

@@ -67,6 +67,14 @@ HEDDLE_FN unsigned atomicDec(unsigned *p, unsigned v)
 {
     return __nvvm_atom_dec_gen_ui(p, v);
 }
+HEDDLE_FN unsigned atomicInc_system(unsigned *p, unsigned v)
+{
+    return atomicInc(p, v);
+}
+HEDDLE_FN unsigned atomicDec_system(unsigned *p, unsigned v)
+{
+    return atomicDec(p, v);
+}
 HEDDLE_FN float atomicExch(float *p, float v)
 {
     return __uint_as_float(atomicExch((unsigned *)p, __float_as_uint(v)));
@@ -74,34 +82,39 @@ HEDDLE_FN float atomicExch(float *p, float v)
 
 /* ---- arithmetic ---- */
 
-#define HEDDLE_MIN_MAX(T)                      \
-    HEDDLE_FN T min(T a, T b)                  \
+#define HEDDLE_MIN_MAX(A, B, T)                \
+    HEDDLE_FN T min(A a, B b)                  \
     {                                          \
-        return b < a ? b : a;                  \
+        return (T)b < (T)a ? (T)b : (T)a;      \
     }                                          \
-    HEDDLE_FN T max(T a, T b)                  \
+    HEDDLE_FN T max(A a, B b)                  \
     {                                          \
-        return a < b ? b : a;                  \
+        return (T)a < (T)b ? (T)b : (T)a;      \
     }
-HEDDLE_MIN_MAX(unsigned)
-HEDDLE_MIN_MAX(long)
-HEDDLE_MIN_MAX(unsigned long)
-HEDDLE_MIN_MAX(unsigned long long)
-HEDDLE_FN unsigned min(int a, unsigned b)
+/* Of a type and its unsigned form, and of both together. */
+#define HEDDLE_MIN_MAX_BOTH(S, U)              \
+    HEDDLE_MIN_MAX(U, U, U)                    \
+    HEDDLE_MIN_MAX(S, U, U)                    \
+    HEDDLE_MIN_MAX(U, S, U)
+HEDDLE_MIN_MAX(long, long, long)
+HEDDLE_MIN_MAX_BOTH(int, unsigned)
+HEDDLE_MIN_MAX_BOTH(long, unsigned long)
+HEDDLE_MIN_MAX_BOTH(long long, unsigned long long)
+HEDDLE_FN double min(float a, double b)
 {
-    return min((unsigned)a, b);
+    return fmin((double)a, b);
 }
-HEDDLE_FN unsigned min(unsigned a, int b)
+HEDDLE_FN double min(double a, float b)
 {
-    return min(a, (unsigned)b);
+    return fmin(a, (double)b);
 }
-HEDDLE_FN unsigned max(int a, unsigned b)
+HEDDLE_FN double max(float a, double b)
 {
-    return max((unsigned)a, b);
+    return fmax((double)a, b);
 }
-HEDDLE_FN unsigned max(unsigned a, int b)
+HEDDLE_FN double max(double a, float b)
 {
-    return max(a, (unsigned)b);
+    return fmax(a, (double)b);
 }
 /* The functions of floats that clang's headers declare and leave to the toolkit. */
 #define HEDDLE_FLOAT_1(T, name)        \
@@ -179,25 +192,20 @@ HEDDLE_FN void __nanosleep(unsigned nanoseconds)
 }
 
 /* The host's min and max, which CUDA has without std::. */
-#define HEDDLE_HOST_MIN_MAX(T)                                 \
-    static inline __host__ T min(T a, T b)                     \
-    {                                                          \
-        return b < a ? b : a;                                  \
-    }                                                          \
-    static inline __host__ T max(T a, T b)                     \
-    {                                                          \
-        return a < b ? b : a;                                  \
-    }
-HEDDLE_HOST_MIN_MAX(int)
-HEDDLE_HOST_MIN_MAX(unsigned)
-HEDDLE_HOST_MIN_MAX(long)
-HEDDLE_HOST_MIN_MAX(unsigned long)
-HEDDLE_HOST_MIN_MAX(long long)
-HEDDLE_HOST_MIN_MAX(unsigned long long)
-HEDDLE_HOST_MIN_MAX(float)
-HEDDLE_HOST_MIN_MAX(double)
-#undef HEDDLE_HOST_MIN_MAX
+#undef HEDDLE_FN
+#define HEDDLE_FN static inline __host__
+HEDDLE_MIN_MAX(int, int, int)
+HEDDLE_MIN_MAX(long, long, long)
+HEDDLE_MIN_MAX(long long, long long, long long)
+HEDDLE_MIN_MAX_BOTH(int, unsigned)
+HEDDLE_MIN_MAX_BOTH(long, unsigned long)
+HEDDLE_MIN_MAX_BOTH(long long, unsigned long long)
+HEDDLE_MIN_MAX(float, float, float)
+HEDDLE_MIN_MAX(double, double, double)
+HEDDLE_MIN_MAX(float, double, double)
+HEDDLE_MIN_MAX(double, float, double)
 #undef HEDDLE_MIN_MAX
+#undef HEDDLE_MIN_MAX_BOTH
 #undef HEDDLE_FN
 
 #endif

@@ -22,52 +22,55 @@
 #define __launch_bounds__(...)
 #endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
 #define CUDARTAPI_CDECL
 
 #define HEDDLE_VECTOR_1(T, N, A) \
-    struct N##1 {                \
+    struct N##1                  \
+    {                            \
         T x;                     \
     };
 #define HEDDLE_VECTOR_2(T, N, A) \
-    struct __align__(A) N##2 {   \
+    struct __align__(A) N##2     \
+    {                            \
         T x, y;                  \
     };
 #define HEDDLE_VECTOR_3(T, N, A) \
-    struct N##3 {                \
+    struct N##3                  \
+    {                            \
         T x, y, z;               \
     };
 #define HEDDLE_VECTOR_4(T, N, A) \
-    struct __align__(A) N##4 {   \
+    struct __align__(A) N##4     \
+    {                            \
         T x, y, z, w;            \
     };
 #ifdef __cplusplus
 #define HEDDLE_MAKE static __inline__ __host__ __device__
 #define HEDDLE_TYPEDEF(N)
-#define HEDDLE_VECTOR_MAKE(T, N)                   \
-    HEDDLE_MAKE N##1 make_##N##1(T x)              \
-    {                                              \
-        return {x};                                \
-    }                                              \
-    HEDDLE_MAKE N##2 make_##N##2(T x, T y)         \
-    {                                              \
-        return {x, y};                             \
-    }                                              \
-    HEDDLE_MAKE N##3 make_##N##3(T x, T y, T z)    \
-    {                                              \
-        return {x, y, z};                          \
-    }                                              \
+#define HEDDLE_VECTOR_MAKE(T, N)                     \
+    HEDDLE_MAKE N##1 make_##N##1(T x)                \
+    {                                                \
+        return {x};                                  \
+    }                                                \
+    HEDDLE_MAKE N##2 make_##N##2(T x, T y)           \
+    {                                                \
+        return {x, y};                               \
+    }                                                \
+    HEDDLE_MAKE N##3 make_##N##3(T x, T y, T z)      \
+    {                                                \
+        return {x, y, z};                            \
+    }                                                \
     HEDDLE_MAKE N##4 make_##N##4(T x, T y, T z, T w) \
-    {                                              \
-        return {x, y, z, w};                       \
+    {                                                \
+        return {x, y, z, w};                         \
     }
 #else
-#define HEDDLE_VECTOR_MAKE(T, N)  \
-    typedef struct N##1 N##1;     \
-    typedef struct N##2 N##2;     \
-    typedef struct N##3 N##3;     \
+#define HEDDLE_VECTOR_MAKE(T, N) \
+    typedef struct N##1 N##1;    \
+    typedef struct N##2 N##2;    \
+    typedef struct N##3 N##3;    \
     typedef struct N##4 N##4;
 #endif
 #define HEDDLE_VECTORS(T, N, A2, A4) \

@@ -233,11 +233,16 @@ COLD u32 collect_ask(struct core *core, struct inflight *inflight, u32 c)
     return later->count ? deep_enough(wanted, depth) : depth;
 }
 
-void collect_count(struct core *core, struct inflight *inflight)
+static COLD void count_places(struct core *core, struct inflight *inflight)
 {
     struct places places = {0};
+    ask_places(core, inflight, &places);
+}
+
+void collect_count(struct core *core, struct inflight *inflight)
+{
     if (core_hooked(core, SEAM_PLACES))
-        ask_places(core, inflight, &places);
+        count_places(core, inflight);
     else
         core->stats.collect.reads += inflight->time->read_count;
 }

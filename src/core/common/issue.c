@@ -173,8 +173,11 @@ static void moved(struct core *core, u32 s, u32 inst)
     struct slot *slot = &core->slots[s];
     slot->at = warp_next(slot->warp);
     slot_sort(core, s, slot);
-    if (!(core->times[inst].flags & (TIME_BRANCH | TIME_BARRIER)))
+    if (!(core->times[inst].flags & (TIME_BRANCH | TIME_BARRIER))) {
+        if (UNLIKELY(slot->at == NO_INST) && slot->warp->reformed)
+            issue_tell_control(core, s, inst); /* it has reached its end */
         return;
+    }
     block_update(core, s);
     if (core_hooked(core, SEAM_CONTROL))
         issue_tell_control(core, s, inst);

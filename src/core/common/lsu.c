@@ -219,6 +219,9 @@ PART_OF void start_shared(struct core *core, struct inflight *inflight)
     core->lsu.unit->shared_until = core_cycle(core) + cycles - 1;
     core->stats.lsu.shared_accesses++;
     core->stats.lsu.shared_conflict_cycles += cycles - 1;
+    if (cycles > 1)
+        core_trace(core, TRACE_CONFLICT, inflight->slot, f->inst, inflight_index(core, inflight),
+                   cycles);
 }
 
 /* The memory view that the access reads, and that its stores go to. */

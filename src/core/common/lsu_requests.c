@@ -30,7 +30,8 @@ static void lsu_requests_reset(struct lsu *lsu)
 
 void lsu_create(struct core *core)
 {
-    struct lsu *lsu = core->lsu.unit = checked(calloc(1, sizeof *lsu));
+    struct arena *arena = arena_create_large(0);
+    struct lsu *lsu = core->lsu.unit = arena_new(arena, struct lsu);
     const struct core_config *c = &core->config;
     struct cache_config l1d = CACHE_CONFIG(c->l1d, c->l1d->write ? WRITE_THROUGH : WRITE_EVICT);
     struct cache_config constant = CACHE_CONFIG(c->constant, WRITE_EVICT);
@@ -42,7 +43,7 @@ void lsu_create(struct core *core)
     lsu->readonly = cache_create(&readonly, (struct cache_counters *)&core->stats.readonly);
     lsu->local_back =
         c->l1d->local_write && c->l1d->local && c->l1d->line_bytes <= c->l2_line_bytes;
-    lsu->arena = arena_create_large(0);
+    lsu->arena = arena;
     lsu->requests = arena_array(lsu->arena, struct lsu_request, LSU_REQUESTS);
     for (u32 b = 0; b < c->l1d->banks; b++)
         ring_create(&lsu->pipes[b], lsu->arena, c->l1d->latency + 1);
@@ -71,8 +72,7 @@ void lsu_destroy(struct core *core)
     cache_destroy(lsu->constant);
     cache_destroy(lsu->readonly);
     core_content_destroy(lsu->content);
-    arena_destroy(lsu->arena);
-    free(lsu);
+    arena_destroy(lsu->arena); /* lsu is in it */
 }
 
 void lsu_begin(struct core *core)
@@ -323,6 +323,7 @@ PART_OF bool look_up(struct core *core, u32 pipe, struct lsu_request *request)
     if (cache_refuses(result)) {
         lsu->stalled_by[pipe] = cache_stalls(counters, result);
         lsu->pipes_stalled |= core->hooks.caches ? 0 : bit(pipe);
+        core_trace(core, TRACE_REFUSED, result, request->inst, request->inflight, index);
         return false;
     }
     lsu->pipes_stalled = 0;

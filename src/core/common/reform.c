@@ -53,11 +53,20 @@ static void check(const struct core *core, u32 s)
     const struct slot *slot = &core->slots[s];
     assert(core->reform.warps && !slot->in_flight);           /* V6 */
     assert(slot->at == NO_INST || core->issue.held >> s & 1); /* V7 */
-    assert(!core->exec->image->program->traits.explicit_exec);
     (void)slot;
 }
 
-void core_reform(struct core *core, u32 s, const u8 *homes, lane_set lanes, u32 pc, u32 rpc)
+void core_keep(struct core *core, u64 slots, const struct lane_region *region)
+{
+    for (u64 set = slots; set; set &= set - 1) {
+        const u32 s = first_bit(set);
+        assert(!core->slots[s].in_flight);
+        reformed_keep(core->slots[s].warp, &core->reform.warps[s], region);
+    }
+}
+
+void core_reform(struct core *core, u32 s, const u8 *homes, lane_set lanes,
+                 const struct lane_region *region, u32 pc, u32 rpc)
 {
     struct warp *warps[MAX_LANES] = {0};
     check(core, s);
@@ -66,6 +75,8 @@ void core_reform(struct core *core, u32 s, const u8 *homes, lane_set lanes, u32 
         warps[lane] = core->slots[homes[lane]].warp;
         core->reform.homes[s][lane] = homes[lane];
     }
+    if (region && lanes)
+        reformed_gather(core->slots[s].warp, warps, lanes, region);
     warp_reform(core->slots[s].warp, &core->reform.warps[s], warps, lanes, pc, rpc);
     restart(core, s);
 }
@@ -73,6 +84,8 @@ void core_reform(struct core *core, u32 s, const u8 *homes, lane_set lanes, u32 
 void core_restore(struct core *core, u32 s, u32 pc)
 {
     check(core, s);
+    if (core->slots[s].warp->kept)
+        reformed_return(core->slots[s].warp);
     warp_restore(core->slots[s].warp, pc);
     if (!core->slots[s].warp->live) /* it ends now */
         core_release(core, bit(s));

@@ -62,6 +62,8 @@ COLD void slot_prefetch(const struct core *core, const struct slot *slot)
 {
     const struct step *step = &core->exec->image->steps[slot->at];
     const u8 *const base = slot->warp->chunks[0].base;
+    __builtin_prefetch(slot->warp);
+    __builtin_prefetch(&slot->warp->chunks[0]);
     for (unsigned k = 0; k <= SLOT_DST; k++)
         if (step->select[k]) {
             __builtin_prefetch(base + step->row[k]);

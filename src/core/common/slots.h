@@ -51,8 +51,8 @@ static inline void slot_place(struct core *core, struct slot *slot, u64 mask, en
     slot->ready_since = core_cycle(core);
 }
 
-/* slots.c. The next instruction of a slot can issue soon: its registers, of 32 lanes, come into the
- * host's caches meanwhile. */
+/* slots.c. The next instruction of a slot can issue soon: its warp and its registers, of 32 lanes,
+ * come into the host's caches meanwhile. */
 void slot_prefetch(const struct core *core, const struct slot *slot);
 
 /* slot_recheck, inlined into its caller. */

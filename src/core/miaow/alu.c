@@ -40,11 +40,11 @@ static void resolve_branch(struct core *core, u32 s, bool taken)
 {
     struct miaow *miaow = miaow_of(core);
     const u32 at = core->slots[s].at;
-    if (at == NO_INST) {
+    if (at == NO_INST || core->issue.held >> s & 1) {
         miaow->parked |= bit(s);
         return;
     }
-    if (taken) {
+    if (taken || (UNLIKELY(core_hooked(core, SEAM_CONTROL)) && at != miaow->slots[s].feed_inst)) {
         miaow_reset_queue(core, s);
         miaow_goto(core, s, at);
     }

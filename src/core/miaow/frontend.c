@@ -12,6 +12,7 @@
  * its start address (in the RTL it starts where its slot's last warp was); more warps than slots
  * cannot be dispatched: they wait for a slot together with their block.
  */
+#include "core/common/issue_parts.h"
 #include "core/live.h"
 #include "core/miaow/miaow.h"
 #include <stdlib.h>
@@ -68,9 +69,22 @@ static void begin(struct core *core)
     miaow_lsu_begin(core);
 }
 
+/* The slot's last warp may have left in the cycle in which its last instruction retired: what becomes
+ * free later is not the new warp's. */
+static void disown_releases(struct miaow *miaow, u32 s)
+{
+    for (u32 at = 0; at < SOON; at++)
+        for (u32 i = 0; i < miaow->release_count[at]; i++)
+            if (miaow->releases[at][i].slot == s)
+                miaow->releases[at][i].retires = false;
+    miaow->saturated &= ~bit(s);
+}
+
 static void start_warp(struct core *core, u32 s)
 {
     struct miaow *miaow = miaow_of(core);
+    if (miaow_has_paths(core))
+        disown_releases(miaow, s);
     miaow->waiting[miaow->wait_tail++ % CORE_WARPS] = (u8)s;
     miaow->slots[s] = (struct miaow_slot){.entry = NO_INST};
     if (UNLIKELY(core->config.live)) { /* what flipped bits have left */
@@ -243,13 +257,27 @@ static void arrive(struct core *core)
     count_words(miaow, word.slot, &core->config);
 }
 
-/* Slots whose warp waited and can continue because of other warps or mechanisms. */
+/* The last threads of a warp have exited, without s_endpgm: the slot fetches nothing until it has
+ * another warp. */
+static void stop(struct core *core, u32 s)
+{
+    struct miaow *miaow = miaow_of(core);
+    miaow->parked &= ~bit(s);
+    miaow->running &= ~bit(s);
+    miaow_reset_queue(core, s);
+}
+
+/* Slots whose warp waited and can continue because of other warps or mechanisms, or has ended. */
 static void unpark(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
     for (u64 set = miaow->parked; set; set &= set - 1) {
         const u32 s = first_bit(set);
-        if (core->slots[s].at == NO_INST)
+        if (!(core->present & ~core->ended & bit(s))) {
+            stop(core, s);
+            continue;
+        }
+        if (core->slots[s].at == NO_INST || core->issue.held >> s & 1)
             continue;
         miaow->parked &= ~bit(s);
         *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 1) |= bit(s);
@@ -272,6 +300,8 @@ static void tick(struct core *core)
     miaow->hungry |= miaow->hungry_at[now % SOON];
     miaow->moved = miaow->running_at[now % SOON] || miaow->hungry_at[now % SOON];
     miaow->running_at[now % SOON] = miaow->hungry_at[now % SOON] = 0;
+    if (UNLIKELY(core_hooked(core, SEAM_INSERT)))
+        issue_ask_insert(core, 0);
     dispatch(core);
     fetch(core);
     miaow_issue_release(core);
@@ -290,8 +320,6 @@ static void tick(struct core *core)
         miaow_issue_issue(core);
     miaow_issue_choose(core);
     miaow_issue_end(core);
-    if (UNLIKELY(miaow->fenced))
-        miaow_issue_fenced(core);
     if (miaow->parked)
         unpark(core);
     miaow->moved |= miaow->rings_until > now || miaow->words_set;
@@ -306,6 +334,16 @@ static void tick(struct core *core)
 static u64 due_cycle(const struct core *core)
 {
     return MIN(miaow_alu_due(core), miaow_lsu_due(core));
+}
+
+/* Nothing has moved. */
+static void find_quiet(struct core *core)
+{
+    if (core->mechanism_work)
+        return;
+    core->quiet_until = due_cycle(core);
+    if (UNLIKELY(core->detours & DETOUR_SEAMS) && core->quiet_until == UINT64_MAX)
+        hold_stuck(core);
 }
 
 static void run(struct core *core, fs end)
@@ -325,7 +363,7 @@ static void run(struct core *core, fs end)
             core_take_replies(core);
         tick(core);
         if (!miaow_of(core)->moved)
-            core->quiet_until = due_cycle(core);
+            find_quiet(core);
     }
 }
 
@@ -358,7 +396,9 @@ void miaow_trace_writes(struct core *core, const struct inflight *inflight)
 /* ---- mechanisms ---- */
 
 /* Seams that this pipeline calls. It has no instruction fetches or register banks like those of the
- * common stages, results are never held back, and memory has no packets. */
+ * common stages, results are never held back, and memory has no packets. `insert` is called in each
+ * cycle, for mechanisms that re-form warps: they insert no instructions, and the slots that they hold
+ * are at a branch or wait. */
 enum {
     SERVED = 1 << SEAM_DISPATCH | 1 << SEAM_ALLOCATE | 1 << SEAM_BLOCK | 1 << SEAM_OPERAND |
              1 << SEAM_RESULT | 1 << SEAM_ISSUED | 1 << SEAM_RETIRED | 1 << SEAM_CONTROL |
@@ -367,10 +407,11 @@ enum {
 
 static const char *lacks(const struct mechanism *m, const void *params)
 {
-    const u32 missing = mechanism_seams(m, params) & ~((u32)SERVED | m->optional);
+    const u32 served = SERVED | (m->reforms ? 1u << SEAM_INSERT : 0);
+    const u32 missing = mechanism_seams(m, params) & ~(served | m->optional);
     if (missing)
         return seam_name((enum seam)first_bit(missing));
-    return m->stuck                       ? "stuck" /* it holds warps back */
+    return m->stuck && !m->reforms        ? "stuck" /* it holds warps back anywhere */
            : m->cache                     ? "cache"
            : m->l2                        ? "l2"
            : m->dram && !m->optional_dram ? "dram"

@@ -3,7 +3,27 @@
 #include "base/workers.h"
 #include "gpu/api/api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Numbers and ranges, separated by commas: "0,4-7". */
+static bool are_cores(const char *text)
+{
+    unsigned long first, last;
+    int used;
+    do {
+        used = 0;
+        if (*text < '0' || *text > '9' || sscanf(text, "%5lu%n", &first, &used) != 1)
+            return false;
+        text += used;
+        last = first;
+        if (*text == '-' &&
+            (text[1] < '0' || text[1] > '9' || sscanf(text + 1, "%5lu%n", &last, &used) != 1))
+            return false;
+        text += *text == '-' ? used + 1 : 0;
+    } while (last >= first && *text++ == ',');
+    return last >= first && !text[-1];
+}
 
 bool hd_observe(struct hd_device *device, const struct hd_observe *what, struct hd_error *error)
 {
@@ -14,6 +34,15 @@ bool hd_observe(struct hd_device *device, const struct hd_observe *what, struct 
         error_set(&inner, ERROR_USAGE, "", "hd_observe: trace_to must be above trace_from");
         return api_fail(error, &inner);
     }
+    if (what && what->trace_longest && (!what->trace_events || what->trace_from || what->trace_to))
+        error_set(&inner, ERROR_USAGE, "",
+                  "hd_observe: trace_longest needs trace_events, without trace_from and trace_to");
+    else if (what && what->trace_cores && !are_cores(what->trace_cores))
+        error_set(&inner, ERROR_USAGE, "",
+                  "hd_observe: trace_cores is '%.40s': expected numbers and ranges, as in 0,4-7",
+                  what->trace_cores);
+    if (inner.message[0])
+        return api_fail(error, &inner);
     observer_destroy(device->observer);
     device->observer = what && (what->trace || what->series) ? observer_create(what) : NULL;
     return true;

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-static const char *parts_text(const struct entry *entry, struct arena *arena)
+static const char *parts_text(const struct entry_state *entry, struct arena *arena)
 {
     const char *text = "";
     for (u32 i = 0; i < entry->part_count; i++)
@@ -19,7 +19,7 @@ static const char *parts_text(const struct entry *entry, struct arena *arena)
 
 static bool place_image(struct launch_entry *e, struct memory *memory, struct error *error)
 {
-    const struct entry *entry = e->entry;
+    const struct entry_state *entry = e->entry;
     assert(entry->image_align <= MEMORY_ALIGN);
     if (!entry->image_bytes)
         return true;

@@ -55,9 +55,9 @@ void launch_record_free(struct launch_record *launch);
 /* entry.c: guest memory of a launch of machine code, besides the buffers of its arguments. */
 struct launch_entry {
     struct arena *arena;
-    const struct entry *entry; /* NULL: the kernel needs none */
-    u64 address;               /* of the image */
-    u64 local_address;         /* of local memory, 0: none */
+    const struct entry_state *entry; /* NULL: the kernel needs none */
+    u64 address;                     /* of the image */
+    u64 local_address;               /* of local memory, 0: none */
 };
 /* For `resident` blocks at once; reduced if local memory is scarce. */
 bool launch_entry_create(struct launch_entry *entry, const struct launch_request *request,

@@ -4,35 +4,79 @@
 #include "base/text.h"
 #include "gpu/machine/energy.h"
 #include "gpu/machine/stats.h"
+#include "gpu/observe/events.h"
 #include "gpu/observe/trace.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
     TRACE_INTERVAL = 1000 /* default core cycles between a trace's counter values */
 };
 
+struct core_range {
+    u32 first, last;
+};
+
+/* Blocks on a core, times the time that they have been there since the last sample. */
+struct core_blocks {
+    u32 blocks;
+    fs since, sum;
+};
+
 struct observer {
     struct hd_observe what;
-    struct trace *trace; /* NULL: none */
+    struct trace *trace;          /* NULL: none */
+    struct events *events;        /* NULL: none */
+    VEC(struct core_range) cores; /* that are traced; empty: all */
     struct observer_launch launch;
-    bool traced; /* the trace includes this launch */
-    fs elapsed;  /* time of earlier launches (V4) */
-    u64 cycles;  /* of earlier launches */
-    fs next;     /* next sample, device time */
-    fs sampled;  /* last sample, device time */
+    bool traced;                    /* the trace includes this launch */
+    fs elapsed;                     /* time of earlier launches (V4) */
+    u64 cycles;                     /* of earlier launches */
+    fs next;                        /* next sample, device time */
+    fs sampled;                     /* last sample, device time */
+    VEC(struct core_blocks) blocks; /* by core */
     struct machine_stats last;
     struct energy_sum last_energy;
 };
+
+/* "0,4-7"; hd_observe has checked it. */
+static void read_cores(struct observer *observer, const char *text)
+{
+    while (*text) {
+        char *end;
+        struct core_range *range = vec_push(&observer->cores);
+        range->first = range->last = (u32)strtoul(text, &end, 10);
+        if (*end == '-')
+            range->last = (u32)strtoul(end + 1, &end, 10);
+        text = *end ? end + 1 : end;
+    }
+}
 
 struct observer *observer_create(const struct hd_observe *what)
 {
     struct observer *observer = checked(calloc(1, sizeof *observer));
     observer->what = *what;
-    if (what->trace)
+    if (what->trace && what->trace_events)
+        observer->events = events_create(what->trace, what->trace_user, what->trace_longest);
+    else if (what->trace)
         observer->trace = trace_create(what->trace, what->trace_user);
-    if (what->trace && !what->interval)
+    if (observer->trace && !what->interval)
         observer->what.interval = TRACE_INTERVAL;
+    read_cores(observer, what->trace_cores ? what->trace_cores : "");
     return observer;
+}
+
+bool observer_traces(const struct observer *observer, u32 core)
+{
+    for (u32 i = 0; i < observer->cores.count; i++)
+        if (core >= observer->cores.data[i].first && core <= observer->cores.data[i].last)
+            return true;
+    return !observer->cores.count;
+}
+
+bool observer_causes(const struct observer *observer)
+{
+    return observer->events;
 }
 
 void observer_destroy(struct observer *observer)
@@ -40,6 +84,9 @@ void observer_destroy(struct observer *observer)
     if (!observer)
         return;
     trace_destroy(observer->trace);
+    events_destroy(observer->events);
+    vec_free(&observer->cores);
+    vec_free(&observer->blocks);
     free(observer);
 }
 
@@ -64,16 +111,29 @@ static fs cycle_time(const struct observer *observer, u64 cycle)
 void observer_span(const struct observer *observer, fs *from, fs *to)
 {
     *from = *to = 0;
-    if (!observer->trace)
+    if (!observer->trace && !observer->events)
         return;
     *from = cycle_time(observer, observer->what.trace_from);
     *to = observer->what.trace_to ? cycle_time(observer, observer->what.trace_to) : FS_NEVER;
+}
+
+/* A launch that the span does not touch is not in the trace. */
+static void observer_begin_events(struct observer *observer)
+{
+    fs from, to;
+    observer_span(observer, &from, &to);
+    if (observer->events && from < to)
+        events_launch(observer->events, &observer->launch, observer->cycles);
 }
 
 void observer_begin(struct observer *observer, const struct observer_launch *launch)
 {
     observer->launch = *launch;
     observer->traced = false;
+    observer_begin_events(observer);
+    observer->blocks.count = 0;
+    for (u32 i = 0; i < launch->cores; i++)
+        *vec_push(&observer->blocks) = (struct core_blocks){.since = launch->start};
     memset(&observer->last, 0, sizeof observer->last);
     memset(&observer->last_energy, 0, sizeof observer->last_energy);
     observer->sampled = launch->start;
@@ -100,7 +160,14 @@ void observer_take(struct observer *observer, struct trace_buffer *core)
     for (u32 i = 0; i < core->list.count && observer->trace; i++)
         trace_note(observer->trace, &core->list.data[i],
                    shifted(observer, core->list.data[i].time));
+    for (u32 i = 0; i < core->list.count && observer->events; i++)
+        events_note(observer->events, &core->list.data[i]);
     core->list.count = 0;
+}
+
+void observer_window(struct observer *observer)
+{
+    events_window(observer->events);
 }
 
 fs observer_next(const struct observer *observer)
@@ -148,8 +215,33 @@ static void count(struct observer *observer, fs from, const struct sample *sampl
                                   (f64)part->timing.picoseconds)});
 }
 
+static void count_blocks(struct core_blocks *core, fs now)
+{
+    core->sum += now > core->since ? core->blocks * (now - core->since) : 0;
+    core->since = MAX(core->since, now);
+}
+
+void observer_blocks(struct observer *observer, u32 core, u32 blocks, fs now)
+{
+    count_blocks(&observer->blocks.data[core], now);
+    observer->blocks.data[core].blocks = blocks;
+}
+
+/* Of each core: cycles of its blocks since the last row. */
+static void blocks_json(json_t *row, struct observer *observer, fs now)
+{
+    char name[48];
+    for (u32 i = 0; i < observer->blocks.count; i++) {
+        struct core_blocks *core = &observer->blocks.data[i];
+        count_blocks(core, now);
+        snprintf(name, sizeof name, "core%u.block_cycles", i);
+        json_object_set_new(row, name, stats_number(core->sum / observer->launch.core_period));
+        core->sum %= observer->launch.core_period;
+    }
+}
+
 /* Writes one line of the time series. */
-static void write_row(struct observer *observer, const struct sample *sample)
+static void write_row(struct observer *observer, fs now, const struct sample *sample)
 {
     const struct machine_stats *part = &sample->stats;
     u64 from = observer->last.timing.cycles;
@@ -165,6 +257,7 @@ static void write_row(struct observer *observer, const struct sample *sample)
     }
     json_object_set_new(row, "dram_gb_per_s",
                         part->timing.picoseconds ? json_real(bandwidth(part)) : json_null());
+    blocks_json(row, observer, now);
     char *text = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(row);
     size_t length = strlen(text);
@@ -187,7 +280,7 @@ static void tell(struct observer *observer, fs now, const struct machine_stats *
     if (observer->trace)
         count(observer, observer->sampled, &sample);
     if (observer->what.series && observer->what.interval)
-        write_row(observer, &sample);
+        write_row(observer, now, &sample);
     observer->last = *stats;
     observer->last_energy = energy;
     observer->sampled = now;
@@ -206,10 +299,12 @@ void observer_end(struct observer *observer, fs now, const struct machine_stats 
     fs from, to;
     tell(observer, now, stats);
     observer_span(observer, &from, &to);
-    if (from < to && from < now)
+    if (observer->trace && from < to && from < now)
         begin_trace(observer);
     if (observer->traced)
         trace_launch_end(observer->trace, shifted(observer, MIN(now, to)));
+    if (observer->events)
+        events_launch_end(observer->events, now);
     observer->elapsed += now - observer->launch.start;
     observer->cycles += stats->timing.cycles;
 }

@@ -117,6 +117,7 @@ static void start_block(struct timed_run *run, u32 core, u64 number, bool copy)
     }
     run->resident[core]++;
     run->copies += copy;
+    observe_blocks(run, core, run->timing->cores[core]->clock.next);
 }
 
 /* Gives the next block to a core that has room. False: it takes none. */
@@ -257,6 +258,7 @@ void take_finished(struct timed_run *run)
             run->resident[i]--;
             run->done += !r->copy;
             run->copies -= r->copy;
+            observe_blocks(run, i, core->last_left);
         }
         core->finished_count = 0;
     }

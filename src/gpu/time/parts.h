@@ -121,6 +121,8 @@ void follow_begin(struct timed_run *run);
 /* Between windows. */
 void observe(struct timed_run *run, bool last);
 void observe_end(struct timed_run *run);
+/* The number of blocks on a core has changed. */
+void observe_blocks(struct timed_run *run, u32 core, fs time);
 /* Collects all counters so far into the launch's statistics. */
 void take_counts(struct timed_run *run, fs now);
 /* Counters of mechanisms that grow with time are brought up to it. */

@@ -70,6 +70,9 @@ void observe_begin(struct timed_run *run)
                                  .grid = {exec->grid[0], exec->grid[1], exec->grid[2]},
                                  .block = {exec->dims[0], exec->dims[1], exec->dims[2]},
                                  .cores = t->core_count,
+                                 .l1_mshrs = t->cores[0]->config.l1d->mshrs,
+                                 .l1_latency = t->cores[0]->config.l1d->latency,
+                                 .l2_line = t->cores[0]->config.l2_line_bytes,
                                  .start = run->start,
                                  .core_period = t->period,
                                  .number = exec->grid_number,
@@ -78,12 +81,18 @@ void observe_begin(struct timed_run *run)
                              });
     fs from, to;
     observer_span(observer, &from, &to);
-    run->seen = checked(calloc(t->core_count, sizeof *run->seen));
+    /* the channels of the memory side follow the cores */
+    const u32 channels = memory_system_channels(t->memory_system);
+    run->seen = checked(calloc(t->core_count + channels, sizeof *run->seen));
+    for (u32 i = 0; i < t->core_count + channels; i++)
+        run->seen[i] =
+            (struct trace_buffer){.from = from, .to = to, .causes = observer_causes(observer)};
     for (u32 i = 0; i < t->core_count; i++) {
-        run->seen[i].from = from;
-        run->seen[i].to = to;
-        core_watch(t->cores[i], from < to ? &run->seen[i] : NULL, NULL, NULL);
+        const bool traced = from < to && observer_traces(observer, i);
+        core_watch(t->cores[i], traced ? &run->seen[i] : NULL, NULL, NULL);
     }
+    if (observer_causes(observer) && from < to)
+        memory_system_watch(t->memory_system, &run->seen[t->core_count]);
 }
 
 static void add_core_counts(struct machine_stats *stats, const struct core_counts *counts)
@@ -196,9 +205,12 @@ void observe(struct timed_run *run, bool last)
         run->launch->source->take(run->launch->source, run->steps);
     if (!run->seen)
         return;
-    for (u32 i = 0; i < t->core_count; i++)
+    const u32 sources = t->core_count + memory_system_channels(t->memory_system);
+    for (u32 i = 0; i < sources; i++)
         if (run->seen[i].list.count)
             observer_take(observer, &run->seen[i]);
+    if (observer_causes(observer))
+        observer_window(observer);
     /* the last part of a finished launch is sampled at its end, which is before the window's */
     if (last || run->done == run->blocks || t->now < observer_next(observer))
         return;
@@ -206,6 +218,13 @@ void observe(struct timed_run *run, bool last)
     settle_mechanisms(run, t->now);
     take_mechanism_counts(run);
     observer_sample(observer, t->now, &run->launch->stats);
+}
+
+void observe_blocks(struct timed_run *run, u32 core, fs time)
+{
+    struct observer *observer = run->timing->device->observer;
+    if (observer)
+        observer_blocks(observer, core, run->resident[core], time);
 }
 
 void observe_end(struct timed_run *run)
@@ -218,9 +237,10 @@ void observe_end(struct timed_run *run)
         return;
     observe(run, true);
     observer_end(t->device->observer, run->end, &run->launch->stats);
-    for (u32 i = 0; i < t->core_count; i++) {
+    for (u32 i = 0; i < t->core_count; i++)
         core_watch(t->cores[i], NULL, NULL, NULL);
+    memory_system_watch(t->memory_system, NULL);
+    for (u32 i = 0; i < t->core_count + memory_system_channels(t->memory_system); i++)
         vec_free(&run->seen[i].list);
-    }
     free(run->seen);
 }

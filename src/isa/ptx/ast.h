@@ -8,6 +8,8 @@
  *  A3  A register group has at most PTX_GROUP registers; the product of an array's dimensions (0
  *      taken as 1) is at most PTX_ELEMENTS, so that sizes in bytes cannot overflow 64 bits.
  *  A4  Places are never 0:0.
+ *  A5  A text may consist of several modules, one after the other, to be linked: each begins with its
+ *      .version. `part` is the number of an item's module, from 0.
  */
 #ifndef ISA_PTX_AST_H
 #define ISA_PTX_AST_H
@@ -83,6 +85,7 @@ struct ptx_declaration {
     bool is_array;
     bool is_extern, is_visible, is_weak, is_common;
     bool is_pointer; /* .ptr on a parameter */
+    u32 part;        /* A5 */
     struct ptx_initializer *init;
 };
 
@@ -127,6 +130,7 @@ struct ptx_statement {
     const char **targets; /* BRANCHTARGETS, CALLTARGETS */
     u32 target_count;
     struct ptx_function *prototype; /* CALLPROTOTYPE: params and returns only */
+    u32 part;                       /* A5; of CALLPROTOTYPE and TARGETS at module level */
 };
 
 struct ptx_function {
@@ -140,16 +144,19 @@ struct ptx_function {
     u32 required_cluster[3];                                            /* .reqnctapercluster */
     struct ptx_statement *body;
     u32 body_count;
+    u32 part; /* A5 */
 };
 
 /* .alias name, target; */
 struct ptx_alias {
     struct ptx_place place;
     const char *name, *target;
+    u32 part; /* A5 */
 };
 
 struct ptx_module {
     const char *file;
+    u32 part_count;
     u32 version_major, version_minor;
     const char *target; /* "sm_75" */
     u32 address_size;   /* 32 or 64; 0: the text does not say */

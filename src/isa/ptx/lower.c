@@ -50,6 +50,10 @@ static bool lower_module(struct lower *l)
 static void lower_free(struct lower *l)
 {
     names_free(&l->globals.names);
+    for (u32 i = 0; l->parts && i < l->module->part_count; i++) {
+        names_free(&l->parts[i].own.names);
+        names_free(&l->parts[i].linked);
+    }
     names_free(&l->forms);
     vec_free(&l->constants);
     vec_free(&l->fixups);

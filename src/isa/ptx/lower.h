@@ -70,6 +70,9 @@ struct name_table {
 void names_put(struct name_table *names, const char *name, void *value);
 void *names_get(const struct name_table *names, const char *name, size_t length);
 void names_free(struct name_table *names);
+/* Where module scope has a name of a part; `length` bytes. */
+struct lower;
+struct name_table *names_of_part(struct lower *l, u32 part, const char *name, size_t length);
 
 struct scope {
     struct scope *parent;
@@ -120,9 +123,13 @@ struct lower {
     struct error *error;
     u32 error_count;
     struct program *program;
-    struct scope globals;
-    struct name_table forms; /* opcode -> first row of the table */
-    struct callable *units;  /* by function index */
+    struct scope globals; /* what is visible to all parts (A5 of ast.h) */
+    struct part {
+        struct scope own;         /* what it keeps to itself; its parent is `globals` */
+        struct name_table linked; /* names that it shares, by any of their declarations */
+    } * parts;                    /* NULL: there is one part, all of it in `globals` */
+    struct name_table forms;      /* opcode -> first row of the table */
+    struct callable *units;       /* by function index */
     struct symbol **shared;
     u32 shared_count;
     u32 frame_align; /* alignment of all frames (W2); 0: at most 16 */

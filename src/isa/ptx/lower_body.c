@@ -160,7 +160,8 @@ static void refuse_cluster(struct fn *fn)
 
 bool lower_body(struct fn *fn)
 {
-    struct scope scope = {.parent = &fn->l->globals};
+    struct lower *l = fn->l;
+    struct scope scope = {.parent = l->parts ? &l->parts[fn->ast->part].own : &l->globals};
     fn->scope = &scope;
     vec_push(&fn->tuples);
     vreg_new(fn, 1, TYPE_U32); /* the stack pointer */

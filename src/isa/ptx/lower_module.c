@@ -4,6 +4,9 @@
  *  D1  Several declarations of one name are one object; the definition wins.
  *  D2  Variables declared inside functions live at module scope under the address of their
  *      declaration, so that equal names in two functions do not collide.
+ *  D3  Of a text with several parts (A5 of ast.h), a name that a part declares .extern, .visible,
+ *      .weak or .common is the same in all of them; other names are the part's own (program_name). A .weak
+ *      definition yields to one that is not, or else to the first.
  */
 #include "isa/ptx/lower.h"
 #include <stdio.h>
@@ -12,18 +15,62 @@
 #define VARIABLE_LIMIT 0x7fffff00ull
 #define IMAGE_LIMIT (256ull << 20)
 
-static struct symbol *global_find(const struct lower *l, const char *name)
+struct name_table *names_of_part(struct lower *l, u32 part, const char *name, size_t length)
 {
-    return names_get(&l->globals.names, name, strlen(name));
+    if (!l->parts || names_get(&l->parts[part].linked, name, length))
+        return &l->globals.names;
+    return &l->parts[part].own.names;
 }
 
-static struct symbol *global_define(struct lower *l, const char *name, enum symbol_kind kind)
+static struct symbol *global_find(struct lower *l, u32 part, const char *name)
+{
+    const size_t length = strlen(name);
+    return names_get(names_of_part(l, part, name, length), name, length);
+}
+
+static struct symbol *global_define(struct lower *l, u32 part, const char *name,
+                                    enum symbol_kind kind)
 {
     struct symbol *symbol = arena_new(l->arena, struct symbol);
     symbol->kind = kind;
     symbol->name = name;
-    names_put(&l->globals.names, name, symbol);
+    names_put(names_of_part(l, part, name, strlen(name)), name, symbol);
     return symbol;
+}
+
+/* The name of a function or variable in the program: unique, by the number of its part behind '@', where
+ * other parts may have their own of that name. */
+static const char *program_name(struct lower *l, u32 part, const char *name)
+{
+    struct arena *arena = l->program->arena;
+    const bool linked = !l->parts || names_get(&l->parts[part].linked, name, strlen(name));
+    return part && !linked ? arena_printf(arena, "%s@%u", name, part) : arena_strdup(arena, name);
+}
+
+static void note_linked(struct lower *l, u32 part, const char *name, bool linked)
+{
+    if (linked)
+        names_put(&l->parts[part].linked, name, l);
+}
+
+/* Finds what the parts share (D3). */
+static void module_parts(struct lower *l)
+{
+    const struct ptx_module *m = l->module;
+    if (m->part_count < 2)
+        return;
+    l->parts = arena_array(l->arena, struct part, m->part_count);
+    for (u32 i = 0; i < m->part_count; i++)
+        l->parts[i].own.parent = &l->globals;
+    for (u32 i = 0; i < m->function_count; i++) {
+        const struct ptx_function *f = &m->functions[i];
+        note_linked(l, f->part, f->name, f->is_extern || f->is_visible || f->is_weak);
+    }
+    for (u32 i = 0; i < m->variable_count; i++) {
+        const struct ptx_declaration *d = &m->variables[i];
+        note_linked(l, d->part, d->name,
+                    d->is_extern || d->is_visible || d->is_weak || d->is_common);
+    }
 }
 
 /* ---- functions ---- */
@@ -63,7 +110,7 @@ static bool kernel_params(struct lower *l, const struct ptx_function *ast, struc
 static bool function_describe(struct lower *l, struct callable *unit, struct function *out)
 {
     const struct ptx_function *ast = unit->ast;
-    out->name = arena_strdup(l->program->arena, ast->name);
+    out->name = program_name(l, ast->part, ast->name);
     out->is_kernel = ast->is_entry;
     memcpy(out->max_threads, ast->max_threads, sizeof out->max_threads);
     memcpy(out->required_threads, ast->required_threads, sizeof out->required_threads);
@@ -80,18 +127,19 @@ static bool functions_declare(struct lower *l)
     program->functions = arena_array(program->arena, struct function, module->function_count + 1);
     for (u32 i = 0; i < module->function_count; i++) {
         const struct ptx_function *ast = &module->functions[i];
-        struct symbol *symbol = global_find(l, ast->name);
+        struct symbol *symbol = global_find(l, ast->part, ast->name);
         if (symbol && symbol->kind == SYMBOL_FUNCTION) {
             struct callable *unit = &l->units[symbol->index];
-            if (unit->ast->has_body && ast->has_body)
+            const bool both = unit->ast->has_body && ast->has_body;
+            if (both && !unit->ast->is_weak && !ast->is_weak)
                 return lower_error(l, ast->place, "'%s' is defined twice", ast->name);
-            if (ast->has_body)
+            if (both ? !ast->is_weak : ast->has_body)
                 unit->ast = ast;
             continue;
         }
         if (symbol)
             return lower_error(l, ast->place, "'%s' is declared twice", ast->name);
-        symbol = global_define(l, ast->name, SYMBOL_FUNCTION);
+        symbol = global_define(l, ast->part, ast->name, SYMBOL_FUNCTION);
         symbol->index = program->function_count++;
         l->units[symbol->index].ast = ast;
     }
@@ -99,9 +147,11 @@ static bool functions_declare(struct lower *l)
         if (!function_describe(l, &l->units[i], &program->functions[i]))
             return false;
     for (u32 i = 0; i < module->alias_count; i++) {
-        struct symbol *target = global_find(l, module->aliases[i].target);
+        const struct ptx_alias *alias = &module->aliases[i];
+        struct symbol *target = global_find(l, alias->part, alias->target);
         if (target && target->kind == SYMBOL_FUNCTION)
-            names_put(&l->globals.names, module->aliases[i].name, target);
+            names_put(names_of_part(l, alias->part, alias->name, strlen(alias->name)), alias->name,
+                      target);
     }
     return true;
 }
@@ -147,7 +197,7 @@ static bool image_address(struct variable_image *image, const struct ptx_initial
                           u64 offset, u32 bytes)
 {
     struct variable *v = image->variable;
-    struct symbol *symbol = global_find(image->l, init->name);
+    struct symbol *symbol = global_find(image->l, image->declaration->part, init->name);
     if (!symbol || (symbol->kind != SYMBOL_VARIABLE && symbol->kind != SYMBOL_FUNCTION))
         return lower_error(image->l, init->place, "'%s' is not a global variable or a function",
                            init->name);
@@ -254,7 +304,7 @@ static u64 variable_size(const struct ptx_declaration *d)
 
 static bool variable_declare(struct lower *l, const struct ptx_declaration *d, const char *key)
 {
-    struct symbol *symbol = global_find(l, key);
+    struct symbol *symbol = global_find(l, d->part, key);
     if (symbol && symbol->kind != SYMBOL_VARIABLE)
         return lower_error(l, d->place, "'%s' is declared twice", d->name);
     u64 size = variable_size(d);
@@ -263,17 +313,21 @@ static bool variable_declare(struct lower *l, const struct ptx_declaration *d, c
         return lower_error(l, d->place, "'%s' is too large: at most %llu bytes", d->name,
                            (unsigned long long)VARIABLE_LIMIT);
     if (!symbol) {
-        symbol = global_define(l, key, SYMBOL_VARIABLE);
+        symbol = global_define(l, d->part, key, SYMBOL_VARIABLE);
         symbol->index = l->program->variable_count++;
     } else if (d->is_extern) {
         return true;
-    } else if (!l->program->variables[symbol->index].is_extern &&
-               !l->program->variables[symbol->index].visible) {
-        return lower_error(l, d->place, "'%s' is declared twice", d->name);
+    } else if (!l->program->variables[symbol->index].is_extern) {
+        const struct ptx_declaration *first = symbol->declaration;
+        if (d->is_weak && first->part != d->part)
+            return true;
+        if (!l->program->variables[symbol->index].visible ||
+            (first->part != d->part && !first->is_weak && !first->is_common && !d->is_common))
+            return lower_error(l, d->place, "'%s' is declared twice", d->name);
     }
     symbol->declaration = d;
     struct variable *v = &l->program->variables[symbol->index];
-    v->name = arena_strdup(l->program->arena, d->name);
+    v->name = program_name(l, d->part, d->name);
     v->space = !strcmp(d->space, "const") ? SPACE_CONST : SPACE_GLOBAL;
     v->size = size;
     v->align = align;
@@ -284,7 +338,7 @@ static bool variable_declare(struct lower *l, const struct ptx_declaration *d, c
 
 static bool variable_fill(struct lower *l, const struct ptx_declaration *d, const char *key)
 {
-    struct symbol *symbol = global_find(l, key);
+    struct symbol *symbol = global_find(l, d->part, key);
     if (!d->init || !symbol || symbol->declaration != d)
         return true;
     struct variable_image image = {.l = l,
@@ -346,7 +400,7 @@ static u32 count_variables(const struct ptx_statement *items, u32 count)
 
 static bool other_declare(struct lower *l, const struct ptx_declaration *d)
 {
-    struct symbol *symbol = global_find(l, d->name);
+    struct symbol *symbol = global_find(l, d->part, d->name);
     bool shared = !strcmp(d->space, "shared");
     if (symbol && shared && symbol->kind == SYMBOL_SHARED && (symbol->is_dynamic || d->is_extern)) {
         if (!d->is_extern) {
@@ -355,9 +409,11 @@ static bool other_declare(struct lower *l, const struct ptx_declaration *d)
         }
         return true;
     }
+    if (symbol && symbol->declaration->part != d->part && (d->is_weak || d->is_extern))
+        return true;
     if (symbol)
         return lower_error(l, d->place, "'%s' is declared twice", d->name);
-    symbol = global_define(l, d->name, shared ? SYMBOL_SHARED : SYMBOL_OTHER);
+    symbol = global_define(l, d->part, d->name, shared ? SYMBOL_SHARED : SYMBOL_OTHER);
     symbol->declaration = d;
     if (shared) {
         symbol->is_dynamic = d->is_extern;
@@ -375,6 +431,7 @@ bool module_declare(struct lower *l)
         room += count_variables(m->functions[i].body, m->functions[i].body_count);
     l->program->variables = arena_array(l->program->arena, struct variable, room);
     l->shared = arena_array(l->arena, struct symbol *, m->variable_count + 1);
+    module_parts(l);
     if (!functions_declare(l) || !each_variable(l, variable_declare))
         return false;
     for (u32 i = 0; i < m->variable_count; i++)
@@ -382,11 +439,11 @@ bool module_declare(struct lower *l)
             return false;
     for (u32 i = 0; i < m->prototype_count; i++) {
         const struct ptx_statement *s = &m->prototypes[i];
-        if (global_find(l, s->label))
+        if (global_find(l, s->part, s->label))
             return lower_error(l, s->place, "'%s' is declared twice", s->label);
         enum symbol_kind kind =
             s->kind == PTX_CALLPROTOTYPE ? SYMBOL_PROTOTYPE : SYMBOL_CALLTARGETS;
-        global_define(l, s->label, kind)->statement = s;
+        global_define(l, s->part, s->label, kind)->statement = s;
     }
     return each_variable(l, variable_fill);
 }

@@ -267,7 +267,8 @@ bool declare(struct fn *fn, const struct ptx_declaration *d)
     if (!strcmp(d->space, "global") || !strcmp(d->space, "const")) {
         char key[40]; /* lower_module.c, D2 */
         int length = snprintf(key, sizeof key, "\x01%p", (const void *)d);
-        struct symbol *symbol = names_get(&fn->l->globals.names, key, (size_t)length);
+        struct symbol *symbol =
+            names_get(names_of_part(fn->l, d->part, key, (size_t)length), key, (size_t)length);
         if (symbol) {
             names_put(&fn->scope->names, d->name, symbol);
             return true;

@@ -30,7 +30,9 @@ struct shared_scan {
 static void scan_name(struct shared_scan *scan, const struct ptx_instruction *in,
                       const struct ptx_operand *o, bool top)
 {
-    struct symbol *symbol = names_get(&scan->l->globals.names, o->name, strlen(o->name));
+    const size_t length = strlen(o->name);
+    struct symbol *symbol =
+        names_get(names_of_part(scan->l, scan->unit->ast->part, o->name, length), o->name, length);
     bool is_call = !strcmp(in->opcode, "call");
     if (symbol && symbol->kind == SYMBOL_FUNCTION) {
         if (!(is_call && top))

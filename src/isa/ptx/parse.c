@@ -21,6 +21,42 @@ static u32 decimal(const char **c, const char *end, u32 most)
     return value;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    u32 left = ((const struct ptx_file *)a)->index, right = ((const struct ptx_file *)b)->index;
+    return (left > right) - (left < right);
+}
+
+/* .file may follow the code that refers to it, so file names are filled in at the part's end. */
+static void resolve_files(const struct ptx_parser *p, struct ptx_statement *statements, u32 count,
+                          const struct ptx_file **last)
+{
+    for (u32 i = 0; i < count; i++) {
+        struct ptx_instruction *inst = &statements[i].instruction;
+        if (statements[i].kind == PTX_SCOPE)
+            resolve_files(p, statements[i].items, statements[i].item_count, last);
+        if (statements[i].kind != PTX_STATEMENT || !inst->source_index)
+            continue;
+        if (!*last || (*last)->index != inst->source_index) {
+            struct ptx_file key = {.index = inst->source_index};
+            *last = bsearch(&key, p->files.data, p->files.count, sizeof key, by_index);
+        }
+        inst->source_file = *last ? (*last)->name : NULL;
+    }
+}
+
+/* Every part has numbers of files of its own. */
+static void end_part(struct ptx_parser *p)
+{
+    const struct ptx_file *last = NULL;
+    if (p->files.count)
+        qsort(p->files.data, p->files.count, sizeof p->files.data[0], by_index);
+    for (u32 i = p->part_functions; p->files.count && i < p->functions.count; i++)
+        resolve_files(p, p->functions.data[i].body, p->functions.data[i].body_count, &last);
+    p->files.count = 0;
+    p->part_functions = p->functions.count;
+}
+
 static bool version(struct ptx_parser *p)
 {
     static const char expected[] = "a PTX version from 2.0 to 9.9, such as 7.0";
@@ -35,6 +71,8 @@ static bool version(struct ptx_parser *p)
     }
     if (c != end || major < OLDEST_VERSION || major > NEWEST_VERSION)
         return ptx_expected(p, expected);
+    end_part(p);
+    p->module->part_count++;
     p->module->version_major = major;
     p->module->version_minor = minor;
     ptx_advance(p);
@@ -66,6 +104,9 @@ static bool address_size(struct ptx_parser *p)
         return false;
     if (bits != 32 && bits != 64)
         return ptx_error_at(p, place, "address size %u, expected 32 or 64", (unsigned)bits);
+    if (ptx_part(p) && p->module->address_size && p->module->address_size != bits)
+        return ptx_error_at(p, place, "address size %u, expected %u as in the module before",
+                            (unsigned)bits, p->module->address_size);
     p->module->address_size = (u32)bits;
     return true;
 }
@@ -98,7 +139,7 @@ static bool section(struct ptx_parser *p)
 
 static bool alias(struct ptx_parser *p)
 {
-    struct ptx_alias one = {0};
+    struct ptx_alias one = {.part = ptx_part(p)};
     ptx_advance(p);
     one.place = p->token.place;
     if (!ptx_name(p, &one.name, "the alias's name") ||
@@ -149,7 +190,7 @@ static bool variables(struct ptx_parser *p, struct ptx_linkage link)
 /* "name: .callprototype ..." outside functions. */
 static bool module_prototype(struct ptx_parser *p)
 {
-    struct ptx_statement one = {.place = p->token.place};
+    struct ptx_statement one = {.place = p->token.place, .part = ptx_part(p)};
     if (!ptx_name(p, &one.label, "a label"))
         return false;
     if (p->token.kind != ':')
@@ -254,43 +295,14 @@ static void items(struct ptx_parser *p)
         ptx_report(p, p->token.place, "no .target directive, expected one such as .target sm_75");
 }
 
-static int by_index(const void *a, const void *b)
-{
-    u32 left = ((const struct ptx_file *)a)->index, right = ((const struct ptx_file *)b)->index;
-    return (left > right) - (left < right);
-}
-
-/* .file may follow the code that refers to it, so file names are filled in last. */
-static void resolve_files(const struct ptx_parser *p, struct ptx_statement *statements, u32 count,
-                          const struct ptx_file **last)
-{
-    for (u32 i = 0; i < count; i++) {
-        struct ptx_instruction *inst = &statements[i].instruction;
-        if (statements[i].kind == PTX_SCOPE)
-            resolve_files(p, statements[i].items, statements[i].item_count, last);
-        if (statements[i].kind != PTX_STATEMENT || !inst->source_index)
-            continue;
-        if (!*last || (*last)->index != inst->source_index) {
-            struct ptx_file key = {.index = inst->source_index};
-            *last = bsearch(&key, p->files.data, p->files.count, sizeof key, by_index);
-        }
-        inst->source_file = *last ? (*last)->name : NULL;
-    }
-}
-
 static void finish(struct ptx_parser *p)
 {
     struct ptx_module *module = p->module;
+    end_part(p);
     module->variables = PTX_CUT(p, variables, 0, &module->variable_count);
     module->functions = PTX_CUT(p, functions, 0, &module->function_count);
     module->prototypes = PTX_CUT(p, prototypes, 0, &module->prototype_count);
     module->aliases = PTX_CUT(p, aliases, 0, &module->alias_count);
-    if (!p->files.count)
-        return;
-    qsort(p->files.data, p->files.count, sizeof p->files.data[0], by_index);
-    const struct ptx_file *last = NULL;
-    for (u32 i = 0; i < module->function_count; i++)
-        resolve_files(p, module->functions[i].body, module->functions[i].body_count, &last);
 }
 
 static void release(struct ptx_parser *p)

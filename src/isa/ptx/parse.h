@@ -53,6 +53,7 @@ struct ptx_parser {
     u32 name_count, name_capacity;
 
     u32 source_index, source_line; /* of the last .loc */
+    u32 part_functions;            /* the first of the current part (A5) */
     u32 expanded;                  /* names so far, see PTX_EXPANDED */
 
     VEC(struct ptx_statement) statements;
@@ -66,6 +67,12 @@ struct ptx_parser {
     VEC(const char *) words;
     VEC(u64) numbers;
 };
+
+/* The part that is being read (A5 of ast.h). */
+static inline u32 ptx_part(const struct ptx_parser *p)
+{
+    return p->module->part_count ? p->module->part_count - 1 : 0;
+}
 
 /* parse_support.c: tokens, errors, names. */
 

@@ -317,7 +317,8 @@ bool ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage)
     struct ptx_declaration common = {.is_extern = linkage.is_extern,
                                      .is_visible = linkage.is_visible,
                                      .is_weak = linkage.is_weak,
-                                     .is_common = linkage.is_common};
+                                     .is_common = linkage.is_common,
+                                     .part = ptx_part(p)};
     if (!head(p, &common))
         return false;
     do {

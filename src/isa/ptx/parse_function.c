@@ -111,7 +111,8 @@ bool ptx_function(struct ptx_parser *p, struct ptx_linkage linkage)
     struct ptx_function function = {.is_entry = ptx_token_is(&p->token, ".entry"),
                                     .is_extern = linkage.is_extern,
                                     .is_visible = linkage.is_visible,
-                                    .is_weak = linkage.is_weak};
+                                    .is_weak = linkage.is_weak,
+                                    .part = ptx_part(p)};
     ptx_advance(p);
     if (!signature(p, &function))
         return false;

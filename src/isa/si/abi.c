@@ -217,7 +217,7 @@ static bool check_launch(struct composer *c, struct error *error)
     return true;
 }
 
-static struct entry_part *lay_out(struct composer *c, struct entry *entry)
+static struct entry_part *lay_out(struct composer *c, struct entry_state *entry)
 {
     const struct code_kernel *kernel = c->abi->kernel;
     struct entry_part *parts = arena_array(c->arena, struct entry_part, MOST_PARTS);
@@ -235,14 +235,14 @@ static struct entry_part *lay_out(struct composer *c, struct entry *entry)
     return parts;
 }
 
-struct entry *abi_entry(const void *kernel, const struct entry_launch *launch, struct arena *arena,
-                        struct error *error)
+struct entry_state *abi_entry(const void *kernel, const struct entry_launch *launch,
+                              struct arena *arena, struct error *error)
 {
     struct composer c = {.arena = arena, .abi = kernel, .launch = launch};
     const struct kernel_descriptor *d = &c.abi->kernel->descriptor;
     if (!check_launch(&c, error))
         return NULL;
-    struct entry *entry = arena_new(arena, struct entry);
+    struct entry_state *entry = arena_new(arena, struct entry_state);
     entry->parts = lay_out(&c, entry);
     c.image = arena_alloc(arena, entry->image_bytes);
     c.registers = arena_array(arena, struct entry_register, MOST_REGISTERS);

@@ -187,6 +187,84 @@ static void mistakes_are_explained(void **state)
     }
 }
 
+/* ---- several modules in one text ---- */
+
+static const struct variable *variable_named(const struct program *p, const char *name)
+{
+    for (u32 i = 0; i < p->variable_count; i++)
+        if (!strcmp(p->variables[i].name, name))
+            return &p->variables[i];
+    fail_msg("no variable %s", name);
+    return NULL;
+}
+
+static void parts_are_linked(void **state)
+{
+    struct program *p = compile_with(
+        HEADER ".file 1 \"first.cu\"\n"
+               ".extern .func f;\n"
+               ".extern .global .u32 shared[4];\n"
+               ".weak .global .u32 weak = 1;\n"
+               ".global .u32 own = 1;\n"
+               ".global .u64 at = own;\n"
+               ".weak .func g { .reg .u32 %r; mov.u32 %r, 1; ret; }\n"
+               ".func local { ret; }\n"
+               ".visible .entry k { .reg .u32 %r; .loc 1 7 1\nld.global.u32 %r, [shared]; call f; "
+               "call local; call g; ret; }\n" HEADER ".file 1 \"second.cu\"\n"
+               ".visible .global .u32 shared[4] = {1, 2, 3, 4};\n"
+               ".weak .global .u32 weak = 2;\n"
+               ".global .u32 own = 2;\n"
+               ".global .u64 at = own;\n"
+               ".func local { ret; }\n"
+               ".visible .func g { ret; }\n"
+               ".visible .func f { .loc 1 8 1\ncall local; ret; }\n",
+        false, 255);
+    assert_int_equal(p->function_count, 5); /* f, g, k, local twice */
+    assert_false(variable_named(p, "shared")->is_extern);
+    assert_int_equal(variable_named(p, "shared")->image[4], 2);
+    assert_int_equal(variable_named(p, "weak")->image[0], 1);
+    assert_int_equal(variable_named(p, "own")->image[0], 1);
+    assert_int_equal(variable_named(p, "own@1")->image[0], 2);
+    const struct variable *at = variable_named(p, "at@1");
+    assert_ptr_equal(&p->variables[at->relocations[0].target], variable_named(p, "own@1"));
+    assert_true(function_named(p, "local") != function_named(p, "local@1"));
+    assert_false(function_named(p, "g") == function_named(p, "f"));
+    bool first = false, second = false; /* each part's files are its own */
+    for (u32 i = 0; i < p->location_count; i++) {
+        const char *file = p->locations[i].file;
+        first |= file && !strcmp(file, "first.cu") && p->locations[i].line == 7;
+        second |= file && !strcmp(file, "second.cu") && p->locations[i].line == 8;
+    }
+    assert_true(first && second);
+    program_destroy(p);
+}
+
+static void parts_that_disagree(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {HEADER ".visible .func f { ret; }\n" HEADER ".visible .func f { ret; }\n",
+         "'f' is defined twice"},
+        {HEADER ".visible .global .u32 v = 1;\n" HEADER ".visible .global .u32 v = 2;\n",
+         "'v' is declared twice"},
+        {HEADER ".global .u32 v = 1;\n" HEADER ".global .u64 at = w;\n",
+         "'w' is not a global variable or a function"},
+        {HEADER ".global .u32 v;\n" HEADER ".global .u64 at = v;\n",
+         "'v' is not a global variable or a function"},
+        {HEADER ".version 7.8\n.target sm_80\n.address_size 32\n",
+         "address size 32, expected 64 as in the module before"},
+    };
+    for (u32 i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ptx_params params = {.max_registers = 255};
+        struct error error;
+        struct program *p = try_compile(rows[i].text, &params, &error);
+        assert_null(p);
+        if (!strstr(error.message, rows[i].message))
+            fail_msg("%s: %s", rows[i].message, error.message);
+    }
+}
+
 static void unsupported_is_collected(void **state)
 {
     (void)state;
@@ -577,6 +655,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_map),
         cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(parts_are_linked),
+        cmocka_unit_test(parts_that_disagree),
         cmocka_unit_test(unsupported_is_collected),
         cmocka_unit_test(clusters),
         cmocka_unit_test(newer_forms_are_unsupported),

@@ -89,11 +89,11 @@ static struct entry_launch launch_of_many(void)
                                  .argument_bytes = MANY_BYTES};
 }
 
-static const struct entry *compose(struct arena *arena, const struct abi_kernel *kernel,
-                                   const struct entry_launch *launch)
+static const struct entry_state *compose(struct arena *arena, const struct abi_kernel *kernel,
+                                         const struct entry_launch *launch)
 {
     struct error error = {0};
-    const struct entry *entry = abi_entry(kernel, launch, arena, &error);
+    const struct entry_state *entry = abi_entry(kernel, launch, arena, &error);
     if (!entry)
         fail_msg("%s", error.message);
     return entry;
@@ -124,7 +124,7 @@ static void check_image(const char *file, const u8 *expected, u32 bytes, u32 pac
 {
     struct arena *arena = arena_create();
     struct entry_launch launch = launch_of_many();
-    const struct entry *entry = compose(arena, open_kernel(arena, file, "many"), &launch);
+    const struct entry_state *entry = compose(arena, open_kernel(arena, file, "many"), &launch);
     assert_int_equal(entry->image_bytes, bytes);
     assert_memory_equal(entry->image, expected, bytes);
     assert_int_equal(entry->image_align, 64);
@@ -187,7 +187,7 @@ static void image_rocm5(void **state)
     check_image("loader_rocm5.so", image, sizeof image, 320);
 }
 
-static void check_registers(const struct entry *entry, const struct entry_register *expected,
+static void check_registers(const struct entry_state *entry, const struct entry_register *expected,
                             size_t count)
 {
     assert_int_equal(entry->register_count, count);
@@ -258,7 +258,7 @@ static void registers(void **state)
     check_registers(compose(arena, open_kernel(arena, "loader_clc14.so", "many"), &launch), many,
                     ARRAY_LEN(many));
     launch.argument_bytes = 12;
-    const struct entry *entry =
+    const struct entry_state *entry =
         compose(arena, open_kernel(arena, "ids_clc14_O0.so", "ids"), &launch);
     check_registers(entry, all, ARRAY_LEN(all));
     assert_int_equal(entry->part_count, 3);
@@ -286,7 +286,7 @@ static void rare_registers(void **state)
     const struct abi_kernel kernel = {object, &object->kernels[0], ABI_LIBCLC};
     struct entry_launch launch = launch_of_many();
     launch.argument_bytes = 8;
-    const struct entry *entry = compose(arena, &kernel, &launch);
+    const struct entry_state *entry = compose(arena, &kernel, &launch);
     check_registers(entry, expected, ARRAY_LEN(expected));
     assert_int_equal(entry->local_bytes, 32 + 1000);
     free(bytes.data);
@@ -309,7 +309,7 @@ static void dimensions(void **state)
         memcpy(launch.block, cases[i].block, sizeof launch.block);
         launch.dims = cases[i].given;
         launch.argument_bytes = 8;
-        const struct entry *entry = compose(arena, kernel, &launch);
+        const struct entry_state *entry = compose(arena, kernel, &launch);
         assert_int_equal(entry->image[8], cases[i].expected);
         assert_int_equal(entry->image[entry->parts[1].offset + 2], cases[i].expected);
     }
