@@ -236,6 +236,74 @@ HD_API bool hd_copy(struct hd_device *device, hd_address to, hd_address from, ui
 HD_API bool hd_fill(struct hd_device *device, hd_address to, const void *pattern,
                     uint64_t pattern_bytes, uint64_t bytes, struct hd_error *error);
 
+/* ---- textures and surfaces ---- */
+
+/* What a component is, and as what it is read: integers; floats of 16 or 32 bits; integers as
+ * floats from 0 to 1, or from -1 to 1. */
+enum hd_texel {
+    HD_TEXEL_UINT,
+    HD_TEXEL_SINT,
+    HD_TEXEL_FLOAT,
+    HD_TEXEL_UNORM,
+    HD_TEXEL_SNORM
+};
+/* In hd_image_shape.select. */
+#define HD_CHANNEL_ZERO 4
+#define HD_CHANNEL_ONE 5
+struct hd_image_shape {
+    uint32_t dimensions;                           /* 1 to 3, of a layer */
+    uint32_t width, height, depth, layers, levels; /* in texels; 0: 1. A cube has six layers */
+    bool cube;
+    uint32_t channels, bits; /* 1, 2, 4; 8, 16, 32 each */
+    enum hd_texel texel;
+    /* Which component each result is, HD_CHANNEL_ZERO or HD_CHANNEL_ONE; all 0: those that there
+     * are, then 0, 0 and 1. */
+    uint8_t select[4];
+    /* Not 0: texels are in memory at this address, rows `pitch` bytes apart, planes or layers `plane`;
+     * one level. Otherwise they get memory of their own, in blocks. */
+    hd_address address;
+    uint64_t pitch, plane;
+    uint32_t data_type, channel_order; /* what kernels read when they ask */
+};
+enum hd_texture_address {
+    HD_TEXTURE_WRAP,
+    HD_TEXTURE_CLAMP,
+    HD_TEXTURE_MIRROR,
+    HD_TEXTURE_BORDER
+};
+struct hd_sampler {
+    enum hd_texture_address address[3];
+    bool normalized, linear, levels_linear;
+    uint32_t border[4]; /* bits of floats, or of integers as the texels are */
+    float level_bias, level_min, level_max;
+};
+/* The sampler as a word, for kernels that get samplers as arguments; without border and levels. */
+HD_API uint32_t hd_sampler_word(const struct hd_sampler *sampler);
+
+struct hd_image;
+HD_API struct hd_image *hd_image_create(struct hd_device *device,
+                                        const struct hd_image_shape *shape, const char *name,
+                                        struct hd_error *error);
+HD_API void hd_image_destroy(struct hd_image *image);
+/* Moves a box of texels of a level, between rows and planes of the host that are so many bytes apart.
+ * The third coordinate is the depth or the layer. */
+struct hd_box {
+    uint32_t level, from[3], count[3];
+    uint64_t row_bytes, plane_bytes;
+};
+HD_API bool hd_image_write(struct hd_image *image, const struct hd_box *box, const void *from,
+                           struct hd_error *error);
+HD_API bool hd_image_read(struct hd_image *image, const struct hd_box *box, void *to,
+                          struct hd_error *error);
+/* The bytes of a texel of a shape, for a colour: floats, or integers as the texels are. 0: failure. */
+HD_API uint32_t hd_texel_bytes(const struct hd_image_shape *shape, const uint32_t color[4],
+                               uint8_t bytes[16]);
+/* A handle by which kernels read an image, or write it as a surface; `texel`: as what they read it,
+ * which must fit the image's. 0: failure. */
+HD_API uint64_t hd_texture_create(struct hd_image *image, enum hd_texel texel,
+                                  const struct hd_sampler *sampler, struct hd_error *error);
+HD_API void hd_texture_destroy(struct hd_device *device, uint64_t handle);
+
 /* Receives guest printf output, in whole calls; by default it is dropped. */
 typedef void hd_output_fn(void *user, const char *text, size_t length);
 HD_API void hd_set_output(struct hd_device *device, hd_output_fn *output, void *user);
@@ -256,6 +324,13 @@ HD_API void hd_module_unload(struct hd_module *module);
 /* Address and size of a global or constant variable. */
 HD_API bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,
                                uint64_t *bytes, struct hd_error *error);
+/* The handle of a texture or surface reference, for hd_texture_bind. */
+HD_API bool hd_module_texture(struct hd_module *module, const char *name, uint64_t *handle,
+                              struct hd_error *error);
+/* Makes a handle stand for an image, from the next launch on; NULL image: for none. */
+HD_API bool hd_texture_bind(struct hd_device *device, uint64_t handle, struct hd_image *image,
+                            enum hd_texel texel, const struct hd_sampler *sampler,
+                            struct hd_error *error);
 /* The code as the machine executes it; kernel may be NULL for all. Free with hd_free. */
 HD_API char *hd_module_listing(struct hd_module *module, const char *kernel,
                                struct hd_error *error);

@@ -66,6 +66,9 @@ struct hd_inject_plan {
         *files; /* that the program writes and that are compared, in its folder; "-" is
                                * its standard output */
     uint32_t file_count;
+    /* A file that keeps fates as they become known, or NULL. If it has those of the same campaign, which
+     * was killed or stopped, the campaign goes on from there; it may be removed afterwards. */
+    const char *keep;
 };
 
 struct hd_fault {

@@ -5,7 +5,7 @@ struct operand *inst_tuple_operand(struct inst *inst)
 {
     if (!inst->spare)
         return NULL;
-    return inst->op == OP_ld ? &inst->dst[0] : &inst->src[1];
+    return inst_loads_tuple(inst) ? &inst->dst[0] : &inst->src[1];
 }
 
 static void add(const struct code *code, struct operand operand, const struct tuple *tuple,
@@ -31,7 +31,7 @@ void inst_refs(const struct code *code, const struct inst *inst, struct refs *re
 {
     refs->read_count = refs->write_count = 0;
     const struct tuple *tuple = code->is_virtual && inst->spare ? &code->tuples[inst->spare] : NULL;
-    bool stored = inst->op != OP_ld;
+    bool stored = !inst_loads_tuple(inst);
     for (unsigned i = 0; i < ARRAY_LEN(inst->src); i++)
         add(code, inst->src[i], stored && i == 1 ? tuple : NULL, refs->reads, &refs->read_count);
     for (unsigned i = 0; i < ARRAY_LEN(inst->dst); i++)

@@ -7,7 +7,7 @@
  *
  *  C1  Physical form: an operand of n registers names n locations.
  *  C2  Virtual form: an operand names one location whatever its count. The only exception is the
- *      data operand of a vector load or store or of atom_b128: it stands for a tuple of virtual
+ *      data operand of a vector load or store, a texture fetch or atom_b128: it stands for a tuple of virtual
  *      registers, `inst.spare` is the index of the tuple (0: none), its own index is unused.
  *  C3  A definition under a guard does not kill: other lanes keep the old value.
  *
@@ -51,6 +51,11 @@ void inst_refs(const struct code *code, const struct inst *inst, struct refs *re
 /* The code of a function of a finished program. */
 struct code code_of(const struct program *program, const struct function *function);
 
+/* Whether an instruction's tuple is its first result; otherwise it is its second source. */
+static inline bool inst_loads_tuple(const struct inst *inst)
+{
+    return inst->op == OP_ld || inst->op == OP_tex || inst->op == OP_suld;
+}
 /* The operand a tuple stands for; NULL when the instruction has none. */
 struct operand *inst_tuple_operand(struct inst *inst);
 

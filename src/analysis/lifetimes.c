@@ -76,7 +76,7 @@ static void define(struct walk *w, u32 at, u32 destination, u32 reg, bool any_la
 static void define_all(struct walk *w, u32 at)
 {
     const struct inst *inst = &w->code->insts[at];
-    const struct tuple *tuple = w->code->is_virtual && inst->spare && inst->op == OP_ld
+    const struct tuple *tuple = w->code->is_virtual && inst->spare && inst_loads_tuple(inst)
                                     ? &w->code->tuples[inst->spare]
                                     : NULL;
     struct operand list[INST_REFS];

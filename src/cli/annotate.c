@@ -6,6 +6,7 @@
  */
 #include "cli/annotate.h"
 
+#include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/energy.h"
@@ -219,9 +220,11 @@ static void print_function(struct printer *p, const json_t *function, const char
     const struct annotation all = total_of(insts);
     const u64 total = all.issued + all.lost;
     p->ace = all.ace;
+    struct arena *arena = arena_create();
     fprintf(p->to, "\n%s of %s: %llu issue slots\n",
-            json_string_value(json_object_get(function, "function")), module,
+            demangle(arena, json_string_value(json_object_get(function, "function"))), module,
             (unsigned long long)total);
+    arena_destroy(arena);
     if (file && source_read(&source, file, module, folder)) {
         print_source(p, insts, file, &source, total);
         source_free(&source);

@@ -173,6 +173,15 @@ static void print_mechanisms(struct arena *arena, const json_t *mechanisms)
     }
 }
 
+static void print_issue_path(const json_t *path)
+{
+    if (!path)
+        return;
+    printf("issue path: %.1f levels of gates; with busy bits by warp and offset, as re-formed "
+           "warps need, %.1f (%+.1f %%)\n",
+           number(path, "levels"), number(path, "by_offset"), number(path, "grows_percent"));
+}
+
 static void print_area(const json_t *area)
 {
     struct arena *arena = arena_create();
@@ -183,6 +192,7 @@ static void print_area(const json_t *area)
            field_text(arena, technology, "table"));
     print_rows(arena, json_object_get(area, "rows"));
     print_sums(arena, area);
+    print_issue_path(json_object_get(area, "issue_path"));
     if (json_object_get(area, "published"))
         print_published(arena, json_object_get(area, "published"));
     print_mechanisms(arena, json_object_get(area, "mechanisms"));

@@ -463,6 +463,8 @@ static int finish(struct inject_command *inject)
     } else if (inject->stats && !inject_write_stats(inject, summary)) {
         code = EXIT_USAGE; /* only of a whole, valid campaign: a sweep would take it for one */
     }
+    if (inject->plan.keep && !inject->stopped)
+        unlink(inject->plan.keep);
     json_decref(summary);
     return code;
 }
@@ -490,6 +492,8 @@ static int inject_all(struct inject_command *inject, const struct command_line *
             return EXIT_USAGE;
         }
     }
+    if (inject->out && inject->plan.only < 0)
+        inject->plan.keep = arena_printf(run->request.arena, "%s/unfinished", inject->out);
     inject->inject = hd_inject_create(run->device, &inject->plan, &error);
     if (!inject->inject) {
         report(run->command, &error);
@@ -585,8 +589,10 @@ static const struct option options[] = {
      "Faults that are followed at the same time, each by a process; the default is the number of "
      "cores of the host. Results do not depend on it.",
      OWN, 0},
-    {"--out", "DIR", "The folder for faults.csv, summary.json and report.html.", OWN,
-     COMPLETE_FILE},
+    {"--out", "DIR",
+     "The folder for faults.csv, summary.json and report.html. A campaign that was killed or "
+     "stopped goes on where it was if it is started again with the same options.",
+     OWN, COMPLETE_FILE},
     {"--stats", "FILE",
      "Write the counts and shares of outcomes as statistics (JSON), as 'heddle sweep' reads them; "
      "- is "

@@ -14,7 +14,7 @@
 const struct command *const commands[] = {
     &run_command, &inject_command, &disasm_command, &params_command, &stats_command, &machines_command,
     &area_command, &energy_command, &chip_command, &mechanisms_command, &workloads_command,
-    &nvcc_command, &compare_command, &report_command, &why_command, &reproduce_command, &sweep_command, &serve_command, &help_command, &completion_command, NULL};
+    &nvcc_command, &hipcc_command, &compare_command, &report_command, &why_command, &reproduce_command, &sweep_command, &serve_command, &help_command, &completion_command, NULL};
 /* clang-format on */
 
 /* A signal handler: only async-signal-safe functions. */

@@ -8,6 +8,9 @@
  * Relocatable device code (-rdc=true) is linked when the program runs (cuda/module.c): its fat binaries
  * are marked, and -dlink has nothing to do.
  *
+ * heddle hipcc is the same for HIP, whose names a header maps onto CUDA's (share/heddle/hip): every C++
+ * source is compiled for both sides.
+ *
  *  V1  Words that change what is compiled are passed on or are an error; only words that tune machine
  *      code, which there is none of, are taken and dropped.
  */
@@ -46,10 +49,13 @@ struct nvcc {
     struct toolchain toolchain;
     const char *data; /* share/heddle/cuda */
     const char *output;
-    struct word_list inputs, both, device, host, link;
-    u32 arch, files; /* files: objects made */
+    struct word_list inputs, both, device, host, link,
+        dependencies; /* the last: -MD and the like */
+    u32 arch, files;  /* files: objects made */
     bool compile_only, ptx, fatbin, verbose;
+    bool list_headers;             /* -M */
     bool relocatable, device_link; /* -rdc=true; -dlink */
+    bool hip, all_cuda;            /* hipcc; -x cu: C++ sources have kernels, too */
     bool separate;                 /* products and sums are not fused */
 };
 
@@ -91,6 +97,8 @@ enum word_use {
     AS_OUTPUT,
     AS_ARCH,
     AS_RELOCATABLE,
+    AS_DEPENDENCY,
+    AS_LANGUAGE,
     DROPPED
 };
 
@@ -120,6 +128,9 @@ static const struct valued {
     {"--gpu-architecture", NULL, AS_ARCH},
     {"-gencode", NULL, AS_ARCH},
     {"--generate-code", NULL, AS_ARCH},
+    {"-MF", NULL, AS_DEPENDENCY},
+    {"-MT", NULL, AS_DEPENDENCY},
+    {"-MQ", NULL, AS_DEPENDENCY},
     {"-rdc", NULL, AS_RELOCATABLE},
     {"--relocatable-device-code", NULL, AS_RELOCATABLE},
     {"-code", NULL, DROPPED},
@@ -133,7 +144,10 @@ static const struct valued {
     {"-ccbin", NULL, DROPPED},
     {"--compiler-bindir", NULL, DROPPED},
     {"-diag-suppress", NULL, DROPPED},
-    {"-x", NULL, DROPPED},
+    {"-x", NULL, AS_LANGUAGE},
+    {"--x", NULL, AS_LANGUAGE},
+    {"--offload-arch", NULL, DROPPED}, /* hipcc: of AMD's GPUs, as the next one */
+    {"--amdgpu-target", NULL, DROPPED},
     {"--default-stream", NULL, DROPPED},
     {"-t", NULL, DROPPED},
 };
@@ -226,6 +240,12 @@ static bool take_value(struct nvcc *nvcc, const struct valued *row, const char *
         return read_arch(nvcc, value);
     case AS_RELOCATABLE:
         return read_flag(nvcc, row->name, value, &nvcc->relocatable);
+    case AS_DEPENDENCY:
+        ADD(&nvcc->dependencies, row->name, value);
+        return true;
+    case AS_LANGUAGE:
+        nvcc->all_cuda |= !strcmp(value, "cu") || !strcmp(value, "hip");
+        return true;
     case DROPPED:
         return true;
     }
@@ -280,6 +300,14 @@ static bool take_word(struct nvcc *nvcc, char **words, u32 *at)
         add(&nvcc->inputs, word);
     else if (!strcmp(word, "-c") || !strcmp(word, "--compile"))
         nvcc->compile_only = true;
+    else if (!strcmp(word, "-M") || !strcmp(word, "-MM"))
+        nvcc->list_headers = true;
+    else if (!strcmp(word, "-MD") || !strcmp(word, "-MMD") || !strcmp(word, "-MP"))
+        add(&nvcc->dependencies, word);
+    else if (!strcmp(word, "-shared") || !strcmp(word, "--shared"))
+        add(&nvcc->link, "-shared");
+    else if (!strcmp(word, "-fgpu-rdc"))
+        nvcc->relocatable = true;
     else if (!strcmp(word, "-dc") || !strcmp(word, "--device-c"))
         nvcc->compile_only = nvcc->relocatable = true;
     else if (!strcmp(word, "-dlink") || !strcmp(word, "--device-link"))
@@ -312,7 +340,7 @@ static bool run(const struct nvcc *nvcc, struct word_list *words)
     add(words, NULL);
     if (nvcc->verbose) {
         for (u32 i = 0; words->list.data[i]; i++)
-            fprintf(stderr, "%s%s", i ? " " : "", words->list.data[i]);
+            fprintf(stderr, "%s%s", i ? " " : "#$ ", words->list.data[i]);
         fputc('\n', stderr);
     }
     const int failed = posix_spawnp(&child, words->list.data[0], NULL, NULL,
@@ -330,10 +358,19 @@ static bool run(const struct nvcc *nvcc, struct word_list *words)
 
 /* ---- a .cu file ---- */
 
-static bool is_cuda(const char *path)
+static bool has_ending(const char *path, const char *const *endings, u32 count)
 {
     const char *dot = strrchr(path, '.');
-    return dot && !strcmp(dot, ".cu");
+    for (u32 i = 0; dot && i < count; i++)
+        if (!strcmp(dot, endings[i]))
+            return true;
+    return false;
+}
+
+static bool is_cuda(const struct nvcc *nvcc, const char *path)
+{
+    static const char *const endings[] = {".cu", ".hip", ".cpp", ".cc", ".cxx"};
+    return has_ending(path, endings, nvcc->all_cuda ? ARRAY_LEN(endings) : 2);
 }
 
 static void begin_cuda(const struct nvcc *nvcc, struct word_list *words, const char *side)
@@ -343,6 +380,9 @@ static void begin_cuda(const struct nvcc *nvcc, struct word_list *words, const c
         "cuda_runtime.h", "-O2");
     ADD(words, arena_printf(nvcc->arena, "--cuda-gpu-arch=sm_%u", nvcc->arch), "-D__NVCC__",
         "-Wno-unknown-cuda-version", "-Wno-linker-warnings", "-Wno-unused-command-line-argument");
+    if (nvcc->hip)
+        ADD(words, "-isystem", arena_printf(nvcc->arena, "%s/../hip", nvcc->data), "-include",
+            "hip/hip_runtime.h", "-D__HIPCC__", "-D__HIP__");
     if (nvcc->relocatable)
         add(words, "-D__HEDDLE_RELOCATABLE__");
     add_all(words, &nvcc->both);
@@ -457,6 +497,17 @@ static const char *beside(struct arena *arena, const char *input, const char *en
     return arena_printf(arena, "%.*s%s", dot ? (int)(dot - name) : (int)strlen(name), name, ending);
 }
 
+/* -M: the headers that a file includes, for make. */
+static bool list_headers(const struct nvcc *nvcc, const char *input)
+{
+    struct word_list words = {0};
+    begin_cuda(nvcc, &words, "--cuda-host-only");
+    add(&words, "-M");
+    add_all(&words, &nvcc->dependencies);
+    ADD(&words, input, "-o", nvcc->output ? nvcc->output : "-");
+    return run(nvcc, &words);
+}
+
 static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *object)
 {
     const char *folder = nvcc->folder.path;
@@ -464,6 +515,8 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
     const char *fat = !nvcc->fatbin ? arena_printf(nvcc->arena, "%s/%u.fatbin", folder, nvcc->files)
                       : nvcc->output ? nvcc->output
                                      : beside(nvcc->arena, input, ".fatbin");
+    if (nvcc->list_headers)
+        return list_headers(nvcc, input);
     if (nvcc->ptx)
         return compile_device(nvcc, input,
                               nvcc->output ? nvcc->output : beside(nvcc->arena, input, ".ptx"));
@@ -476,23 +529,20 @@ static bool compile_cuda(struct nvcc *nvcc, const char *input, const char *objec
     begin_cuda(nvcc, &words, "--cuda-host-only");
     ADD(&words, "-c", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fat);
     add_all(&words, &nvcc->host);
+    add_all(&words, &nvcc->dependencies);
     ADD(&words, input, "-o", object);
     return run(nvcc, &words) && (!nvcc->relocatable || share_variables(nvcc, names, object));
-}
-
-static bool is_c(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && !strcmp(dot, ".c");
 }
 
 /* C and C++ are compiled by the host's own compiler, as nvcc does. */
 static bool compile_host(const struct nvcc *nvcc, const char *input, const char *object)
 {
     struct word_list words = {0};
-    ADD(&words, is_c(input) ? "gcc" : "g++", "-c", "-O2", "-isystem", nvcc->data);
+    ADD(&words, has_ending(input, &(const char *){".c"}, 1) ? "gcc" : "g++", "-c", "-O2",
+        "-isystem", nvcc->data);
     add_all(&words, &nvcc->both);
     add_all(&words, &nvcc->host);
+    add_all(&words, &nvcc->dependencies);
     ADD(&words, input, "-o", object);
     return run(nvcc, &words);
 }
@@ -500,17 +550,13 @@ static bool compile_host(const struct nvcc *nvcc, const char *input, const char 
 static bool is_source(const char *path)
 {
     static const char *const endings[] = {".c", ".cc", ".cpp", ".cxx"};
-    const char *dot = strrchr(path, '.');
-    for (u32 i = 0; dot && i < ARRAY_LEN(endings); i++)
-        if (!strcmp(dot, endings[i]))
-            return true;
-    return false;
+    return has_ending(path, endings, ARRAY_LEN(endings));
 }
 
 /* Compiles an input that is a source; others go to the linker as they are. */
 static bool compile(struct nvcc *nvcc, const char *input, struct word_list *objects)
 {
-    if (!is_cuda(input) && !is_source(input)) {
+    if (!is_cuda(nvcc, input) && !is_source(input)) {
         add(objects, input);
         return true;
     }
@@ -520,7 +566,8 @@ static bool compile(struct nvcc *nvcc, const char *input, struct word_list *obje
                                         : beside(nvcc->arena, input, ".o");
     nvcc->files++;
     add(objects, object);
-    return is_cuda(input) ? compile_cuda(nvcc, input, object) : compile_host(nvcc, input, object);
+    return is_cuda(nvcc, input) ? compile_cuda(nvcc, input, object)
+                                : compile_host(nvcc, input, object);
 }
 
 static bool link_program(const struct nvcc *nvcc, const struct word_list *objects)
@@ -533,9 +580,15 @@ static bool link_program(const struct nvcc *nvcc, const struct word_list *object
                                 "its prefix");
         return false;
     }
-    ADD(&words, nvcc->toolchain.clang, "--driver-mode=g++");
+    const char *folder =
+        arena_strndup(nvcc->arena, runtime, (size_t)(strrchr(runtime, '/') - runtime));
+    if (nvcc->verbose) /* what CMake looks for, as nvcc has it */
+        fprintf(stderr, "#$ PATH=%s\n#$ LIBRARIES=-L%s\n#$ -arch compute_%u\n", getenv("PATH"),
+                folder, nvcc->arch);
+    ADD(&words, "g++");
     add_all(&words, objects);
-    ADD(&words, "-o", nvcc->output ? nvcc->output : "a.out", runtime);
+    ADD(&words, "-o", nvcc->output ? nvcc->output : "a.out",
+        arena_printf(nvcc->arena, "-L%s", folder), "-lheddle-cudart");
     add_all(&words, &nvcc->link);
     add(&words, "-lm");
     return run(nvcc, &words);
@@ -574,7 +627,11 @@ static bool find_parts(struct nvcc *nvcc)
 /* The option by which every input has an output of its own; NULL: none, they become a program. */
 static const char *one_output(const struct nvcc *nvcc)
 {
-    return nvcc->ptx ? "-ptx" : nvcc->fatbin ? "-fatbin" : nvcc->compile_only ? "-c" : NULL;
+    return nvcc->list_headers   ? "-M"
+           : nvcc->ptx          ? "-ptx"
+           : nvcc->fatbin       ? "-fatbin"
+           : nvcc->compile_only ? "-c"
+                                : NULL;
 }
 
 static bool build(struct nvcc *nvcc)
@@ -615,9 +672,9 @@ static bool check_files(const struct nvcc *nvcc)
     return true;
 }
 
-static int run_nvcc(const struct command *command, const struct command_line *line)
+static int run_compiler(const struct command *command, const struct command_line *line, bool hip)
 {
-    struct nvcc nvcc = {.command = command, .arena = arena_create()};
+    struct nvcc nvcc = {.command = command, .arena = arena_create(), .hip = hip, .all_cuda = hip};
     bool ok = true;
     for (u32 i = 0; ok && line->program[i]; i++)
         ok = take_word(&nvcc, line->program, &i);
@@ -629,18 +686,31 @@ static int run_nvcc(const struct command *command, const struct command_line *li
         usage_error(command, "-o with %s takes one file", one_output(&nvcc));
     else if (ok && check_files(&nvcc) && find_parts(&nvcc))
         code = build(&nvcc) ? EXIT_DONE : EXIT_GUEST;
-    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device, &nvcc.host,
-                                     &nvcc.link};
+    struct word_list *const all[] = {&nvcc.inputs, &nvcc.both, &nvcc.device,
+                                     &nvcc.host,   &nvcc.link, &nvcc.dependencies};
     for (u32 i = 0; i < ARRAY_LEN(all); i++)
         vec_free(&all[i]->list);
     arena_destroy(nvcc.arena);
     return code;
 }
 
+static int run_nvcc(const struct command *command, const struct command_line *line)
+{
+    return run_compiler(command, line, false);
+}
+
+static int run_hipcc(const struct command *command, const struct command_line *line)
+{
+    return run_compiler(command, line, true);
+}
+
 static const struct option nvcc_options[] = {
     {"-o", "FILE", "The output: a program, with -c an object, with -ptx PTX.", 0, COMPLETE_FILE},
     {"-c", NULL, "Compile to objects; do not link.", 0, 0},
     {"-ptx", NULL, "Compile kernels to PTX.", 0, 0},
+    {"-fatbin", NULL, "Compile kernels to fat binaries.", 0, 0},
+    {"-rdc", "true", "Kernels use functions and variables of other files.", 0, 0},
+    {"-dc", NULL, "-rdc=true and -c.", 0, 0},
     {"-arch", "sm_61", "The architecture that kernels are compiled for; at most sm_90.", 0, 0},
     {"-O", "N", "Optimization, 0 to 3.", 0, 0},
     {"-std", "c++17", "The language.", 0, 0},
@@ -668,12 +738,32 @@ const struct command nvcc_command = {
     .help =
         "Compiles CUDA C++ with clang and Heddle's own headers. It takes the usual words of nvcc; "
         "those that tune machine code have no effect, since programs contain PTX only. "
-        "Libraries such as cuBLAS and Thrust, textures, relocatable device code and the driver "
-        "API are not supported. The exit code is 1 if the compiler or the linker reports an "
-        "error.",
+        "Libraries such as cuBLAS and Thrust, and textures, are not supported. The exit code is 1 "
+        "if the compiler or the linker reports an error.",
     .options = nvcc_options,
     .examples = nvcc_examples,
     .own_words = true,
     .complete = COMPLETE_FILE,
     .run = run_nvcc,
+};
+
+static const struct example hipcc_examples[] = {
+    {"heddle hipcc -O3 vecadd.hip -o vecadd", "Compile a program:"},
+    {"heddle run --machine gtx1080ti -- ./vecadd", "and run it:"},
+    {0},
+};
+
+const struct command hipcc_command = {
+    .name = "hipcc",
+    .words = "FILE...",
+    .summary = "compile a HIP program, as a CUDA program",
+    .help =
+        "Compiles HIP programs as heddle nvcc compiles CUDA C++: a header maps the names of HIP's "
+        "runtime onto CUDA's. It takes the words of heddle nvcc; architectures of AMD's GPUs are "
+        "taken without an effect. C++ files may have kernels. Warps have 32 threads.",
+    .options = nvcc_options,
+    .examples = hipcc_examples,
+    .own_words = true,
+    .complete = COMPLETE_FILE,
+    .run = run_hipcc,
 };

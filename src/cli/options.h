@@ -117,7 +117,7 @@ bool print_completion(FILE *to, const char *shell);
 
 extern const struct command area_command, chip_command, compare_command, energy_command,
     inject_command, run_command, disasm_command, params_command, stats_command, machines_command,
-    mechanisms_command, nvcc_command, workloads_command, report_command, why_command,
+    mechanisms_command, nvcc_command, hipcc_command, workloads_command, report_command, why_command,
     reproduce_command, sweep_command, serve_command, help_command, completion_command;
 
 /* Print the built-in experiments and workloads, one per line. */

@@ -6,6 +6,11 @@
 #include "cli/output.h"
 #include "compare/runs.h"
 #include "report/report.h"
+#include <stdlib.h>
+
+enum {
+    FAULTS_LIMIT = 1 << 28
+};
 
 struct report_command {
     const struct command *command;
@@ -15,6 +20,7 @@ struct report_command {
     struct report_run runs[REPORT_RUNS];
     struct series series[REPORT_RUNS];
     struct event_trace events;
+    json_t *faults;
     u32 count;
 };
 
@@ -125,6 +131,40 @@ static bool read_events(struct report_command *state)
     return events_belong(state->command, state->arena, path, &state->events, state->runs[0].run);
 }
 
+/* The bytes of the first input, and the machine: the same for a run and its campaign. */
+static const char *identity_of(struct arena *arena, const json_t *document)
+{
+    const json_t *inputs = json_object_get(json_object_get(document, "manifest"), "inputs");
+    return arena_printf(arena, "%s on %s", string_in(json_array_get(inputs, 0), "sha256"),
+                        string_in(json_object_get(document, "config"), "machine"));
+}
+
+static bool read_faults(struct report_command *state)
+{
+    const char *path = option_value(state->line, "--faults");
+    struct error error = {0};
+    size_t length;
+    if (!path)
+        return true;
+    char *text = text_read_file(path, false, FAULTS_LIMIT, &length, &error);
+    state->faults = text ? json_loadb(text, length, 0, NULL) : NULL;
+    const char *shown = text_printable(state->arena, path);
+    if (!text)
+        complain(state->command, "--faults: %s: %s", error.place, error.message);
+    else if (!json_is_array(json_object_get(state->faults, "structures")))
+        complain(state->command,
+                 "--faults: %s: expected the summary.json that 'heddle inject --out' writes",
+                 shown);
+    else if (strcmp(identity_of(state->arena, state->faults),
+                    identity_of(state->arena, state->runs[0].run->document)) != 0)
+        complain(state->command, "--faults: %s is of another program or machine than the first run",
+                 shown);
+    else
+        state->runs[0].faults = state->faults;
+    free(text);
+    return state->runs[0].faults;
+}
+
 static const char *output_of(struct report_command *state)
 {
     const char *path = option_value(state->line, "--out");
@@ -167,12 +207,13 @@ static int run_report(const struct command *command, const struct command_line *
     state.inputs = (struct compare_inputs){.command = command, .arena = state.arena, .least = 1};
     int code = EXIT_USAGE;
     if (compare_inputs_read(&state.inputs, line) && take_runs(&state) && read_series(&state) &&
-        read_events(&state))
+        read_events(&state) && read_faults(&state))
         code = write_pages(&state);
     compare_inputs_close(&state.inputs);
     for (u32 i = 0; i < REPORT_RUNS; i++)
         series_free(&state.series[i]);
     events_free(&state.events);
+    json_decref(state.faults);
     arena_destroy(state.arena);
     return code;
 }
@@ -226,6 +267,11 @@ static const struct option report_options[] = {
      "What happened in a window of the first run, from 'heddle run --trace FILE.jsonl': the page "
      "shows "
      "its longest waits, each with its chain of causes, and its memory requests.",
+     0, COMPLETE_FILE},
+    {"--faults", "SUMMARY.json",
+     "The outcomes of a campaign with the first run's program and machine, from 'heddle inject "
+     "--out "
+     "FOLDER': FOLDER/summary.json.",
      0, COMPLETE_FILE},
     {"--sources", "FOLDER",
      "Look for source files in this folder. By default they are read where they were compiled.", 0,

@@ -537,12 +537,31 @@ static bool write_stats(struct child *child, const json_t *stats, const struct s
     return ok;
 }
 
-/* The program's exit code, or EXIT_FAULT if that is 0 and a launch faulted. */
+/* Whether a process has found no device that it can use, and none has found one. */
+static bool lacked_device(const struct child *child)
+{
+    bool lacked = false, device = false;
+    for (u32 i = 0; i < child->session.processes.count; i++) {
+        lacked |= child->session.processes.data[i].unusable;
+        device |= child->session.processes.data[i].device;
+    }
+    return lacked && !device;
+}
+
+/* The program's exit code; if that is 0, EXIT_FAULT if a launch faulted, and EXIT_OWN if there was no
+ * device for it. */
 static int exit_code(const struct child *child)
 {
     const struct request *request = &child->run->request;
     int own =
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    if (!own && !request->keep_exit_code && lacked_device(child)) {
+        if (!request->quiet)
+            complain(child->run->command,
+                     "the program cannot use this machine (see above), but ended with exit code 0; "
+                     "--keep-exit-code passes that code on");
+        return EXIT_OWN;
+    }
     const char *kernel = own ? NULL : session_faulted(&child->session);
     if (!kernel || request->keep_exit_code)
         return own;

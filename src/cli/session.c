@@ -1,6 +1,7 @@
 /* Records of a program's launches: see session.h. */
 #include "cli/session.h"
 
+#include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/breakdown.h"
@@ -68,6 +69,8 @@ static void take(struct process_record *process, json_t *record)
         process->at = json_integer_value(json_object_get(record, "at"));
     } else if (!strcmp(event, "device")) {
         process->device = true;
+    } else if (!strcmp(event, "unusable")) {
+        process->unusable = true;
     } else if (!strcmp(event, "build")) {
         json_object_del(record, "event");
         json_array_append(process->builds, record);
@@ -316,6 +319,20 @@ static void gather(struct kernel_row *rows, u32 *count, const json_t *launches,
     }
 }
 
+/* Names as in the source, unless that makes two alike. */
+static void show_names(struct arena *arena, struct kernel_row *rows, u32 count)
+{
+    const char **shown = arena_array(arena, const char *, count + 1);
+    for (u32 i = 0; i < count; i++)
+        shown[i] = demangle(arena, rows[i].name);
+    for (u32 i = 0; i < count; i++) {
+        bool alone = true;
+        for (u32 k = 0; k < count; k++)
+            alone &= k == i || strcmp(shown[i], shown[k]) != 0;
+        rows[i].name = alone ? shown[i] : rows[i].name;
+    }
+}
+
 void print_kernels(const json_t *stats, const struct session_all *all)
 {
     struct arena *arena = arena_create();
@@ -325,6 +342,7 @@ void print_kernels(const json_t *stats, const struct session_all *all)
     gather(rows, &count, all->launches, all->seconds);
     gather(rows, &count, all->sums, all->sum_seconds);
     int width = 6;
+    show_names(arena, rows, count);
     for (u32 i = 0; i < count; i++)
         width = MAX(width, (int)strlen(rows[i].name));
     if (count)

@@ -31,6 +31,7 @@ struct process_record {
     long offset; /* bytes read so far */
     i64 at;      /* time of loading, ns: the order of processes */
     bool loaded, device;
+    bool unusable; /* no machine suits it */
     json_t *launches, *seconds, *builds;
     json_t *profiles; /* by device */
     struct sum_list sums;

@@ -1,6 +1,7 @@
 /* One run of a comparison: its document, checked, and what the options select of it. */
 #include "compare/runs.h"
 
+#include "base/demangle.h"
 #include "base/text.h"
 
 /* ---- fields ---- */
@@ -115,6 +116,55 @@ static bool check_document(const json_t *document, const char *place, struct err
     return true;
 }
 
+static const struct {
+    const char *list, *key;
+} kernel_names[] = {{"launches", "kernel"}, {"sums", "kernel"}, {"profile", "function"}};
+
+/* Calls with each object that names a kernel, and the key of the name. */
+static void each_named(json_t *document, void (*call)(json_t *of, const char *key, json_t *names),
+                       json_t *names)
+{
+    for (u32 i = 0; i < ARRAY_LEN(kernel_names); i++) {
+        size_t k;
+        json_t *of;
+        json_array_foreach(json_object_get(document, kernel_names[i].list), k, of)
+            call(of, kernel_names[i].key, names);
+    }
+}
+
+/* names: of each name as in the source, the mangled one, or null if there are several. */
+static void note_name(json_t *of, const char *key, json_t *names)
+{
+    const char *name = json_string_value(json_object_get(of, key));
+    struct arena *arena = arena_create();
+    const char *shown = demangle(arena, name);
+    const json_t *other = json_object_get(names, shown ? shown : "");
+    const bool same =
+        !other || !strcmp(json_is_string(other) ? json_string_value(other) : "", name);
+    if (name)
+        json_object_set_new(names, shown, same ? json_string(name) : json_null());
+    arena_destroy(arena);
+}
+
+static void show_name(json_t *of, const char *key, json_t *names)
+{
+    const char *name = json_string_value(json_object_get(of, key));
+    struct arena *arena = arena_create();
+    const char *shown = demangle(arena, name);
+    if (name && json_is_string(json_object_get(names, shown)))
+        json_object_set_new(of, key, json_string(shown));
+    arena_destroy(arena);
+}
+
+/* Kernels get their names in the source, unless that makes two of them alike. */
+static void name_kernels(json_t *document)
+{
+    json_t *names = json_object();
+    each_named(document, note_name, names);
+    each_named(document, show_name, names);
+    json_decref(names);
+}
+
 struct compare_run *compare_run_parse(struct arena *arena, const char *label, const char *place,
                                       const char *text, size_t length, struct error *error)
 {
@@ -134,6 +184,7 @@ struct compare_run *compare_run_parse(struct arena *arena, const char *label, co
         json_decref(document);
         return NULL;
     }
+    name_kernels(document);
     struct compare_run *run = arena_new(arena, struct compare_run);
     run->label = text_printable(arena, label);
     run->place = text_printable(arena, place);

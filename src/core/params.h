@@ -10,6 +10,12 @@ enum {
     INT_MUL_SFU
 };
 
+/* texture.cache */
+enum {
+    TEXTURE_BY_L1,
+    TEXTURE_BY_READONLY
+};
+
 /* Banks that serve registers independently: narrow banks that hold a register side by side count as
  * one. */
 static inline u32 collect_places(const struct collect_params *params, u32 warp_size)

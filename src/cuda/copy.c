@@ -147,9 +147,10 @@ static u8 *corner(const struct cudaPitchedPtr *box, const struct cudaPos *at, si
 
 static cudaError_t copy_box(const struct cudaMemcpy3DParms *box, bool wait, cudaStream_t stream)
 {
+    if (box && (box->srcArray || box->dstArray))
+        return array_copy_box(box, wait, stream);
     if (!box || !box->srcPtr.ptr || !box->dstPtr.ptr)
-        return ended(box && (box->srcArray || box->dstArray) ? cudaErrorNotSupported
-                                                             : cudaErrorInvalidValue);
+        return ended(cudaErrorInvalidValue);
     cudaError_t status = cudaSuccess;
     for (size_t z = 0; z < box->extent.depth && status == cudaSuccess; z++)
         status = copy_rows(corner(&box->dstPtr, &box->dstPos, z), box->dstPtr.pitch,

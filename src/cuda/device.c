@@ -94,6 +94,8 @@ cudaError_t device_reset(void)
     if (!device)
         return ended(cudaSuccess);
     device->sticky = cudaSuccess;
+    textures_free(device);
+    arrays_free(device);
     allocations_free(device);
     streams_free(device);
     modules_forget(device);

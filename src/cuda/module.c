@@ -304,6 +304,11 @@ static cudaError_t load(struct cuda_device *device, struct cuda_module *module,
     return module->refused[device->number];
 }
 
+cudaError_t module_loaded(struct cuda_device *device, void **handle, struct hd_module **loaded)
+{
+    return load(device, ((const struct cuda_part *)handle)->module, loaded);
+}
+
 void modules_forget(struct cuda_device *device)
 {
     for (struct cuda_module *at = registry.modules; at; at = at->next)

@@ -289,8 +289,8 @@ static bool compile(struct _nvrtcProgram *program, const char *folder, int count
     const char *source = arena_printf(arena, "%s/source.cu", folder);
     const char *ptx = arena_printf(arena, "%s/out.ptx", folder);
     const char *log = arena_printf(arena, "%s/log", folder);
-    const char *own[] = {find_command(arena), "nvcc", "-ptx", source, "-o", ptx,
-                         "-D__CUDACC_RTC__",  "-I",   folder};
+    const char *own[] = {find_command(arena), "nvcc",     "-ptx",     source, "-o",  ptx,
+                         "-D__CUDACC_RTC__",  "-include", "assert.h", "-I",   folder};
     const char **words = arena_array(arena, const char *, ARRAY_LEN(own) + (u32)count + 1);
     struct error error = {0};
     size_t bytes;

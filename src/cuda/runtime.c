@@ -82,6 +82,8 @@ struct cuda_runtime *runtime_get(void)
         process.opened = true;
         process.runtime.session = session_open("cuda-");
         make_devices(&process.runtime);
+        if (!process.runtime.device_count)
+            session_unusable(process.runtime.session);
     }
     return &process.runtime;
 }

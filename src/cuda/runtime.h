@@ -14,7 +14,7 @@
  *  R2  A guest fault makes the device's error sticky: calls return it until cudaDeviceReset.
  *  R3  The runtime prints only the output of kernels (standard output), and explanations of faults,
  *      of refused calls and of wrong environment variables (standard error).
- *  R4  The only mutable file-scope state is the process's (runtime.c, module.c) and the thread's
+ *  R4  The only mutable file-scope state is the process's (runtime.c, module.c, texture.c) and the thread's
  *      (thread.c, launch.c), as the interface requires.
  */
 #ifndef CUDA_RUNTIME_H
@@ -45,7 +45,8 @@ static inline void locked_end(int *unused)
 
 enum handle_kind { /* of a live object; 0 in a freed one */
     KIND_STREAM = 0x48450001,
-    KIND_EVENT
+    KIND_EVENT,
+    KIND_ARRAY
 };
 
 /* ---- devices: runtime.c ---- */
@@ -75,6 +76,8 @@ struct cuda_device {
     u64 kernels_ps;   /* time at which the last kernel ends: they run one after the other */
     u64 copies_ps[2]; /* and the last copy to the device, and from it */
     VEC(struct allocation_entry) allocations;
+    struct cudaArray *arrays;      /* array.c */
+    struct cuda_texture *textures; /* texture.c */
     u64 shared_next; /* where memory that the host shares is tried next; 0: at the base */
     unsigned flags;  /* cudaSetDeviceFlags */
     size_t limits[8];
@@ -221,6 +224,30 @@ cudaError_t variable_find(struct cuda_device *device, const void *symbol, u64 *a
 void variable_note(struct cuda_device *device, u64 address, u64 bytes);
 /* Forgets what was loaded to the device, which is about to be closed. */
 void modules_forget(struct cuda_device *device);
+
+/* A module on the device, by its handle from registration. */
+cudaError_t module_loaded(struct cuda_device *device, void **handle, struct hd_module **loaded);
+
+/* ---- arrays, textures and surfaces: array.c, texture.c ---- */
+
+struct cudaArray {
+    u32 kind;               /* KIND_ARRAY */
+    struct cudaArray *next; /* of its device */
+    struct hd_image *image;
+    struct cudaArray *parent; /* of a level of a mipmapped array, which owns the image */
+    u32 level, levels;
+    struct cudaChannelFormatDesc desc;
+    struct cudaExtent extent; /* as the program gave it */
+    unsigned flags;
+};
+struct cudaArray *array_find(const struct cuda_device *device, const void *array);
+/* Channels, their bits, and what they are; false: no such format. */
+bool channels_of(const struct cudaChannelFormatDesc *desc, struct hd_image_shape *shape);
+/* cudaMemcpy3D with an array at one end or both. */
+cudaError_t array_copy_box(const struct cudaMemcpy3DParms *box, bool wait, cudaStream_t stream);
+void arrays_free(struct cuda_device *device);
+/* Frees texture and surface objects; references are unbound with their modules. */
+void textures_free(struct cuda_device *device);
 
 /* ---- launches: launch.c ---- */
 

@@ -281,20 +281,10 @@ static u64 hash_bytes(u64 hash, const void *data, size_t bytes)
     return hash_words(hash, data, (u32)(bytes / sizeof(u32)));
 }
 
-u64 warp_hash(const struct warp *warp)
+/* Continues the hash with what is neither a mask nor a register. */
+static u64 state_hash_of(const struct warp *warp, u64 hash)
 {
     const struct exec *exec = warp->exec;
-    u32 row[MAX_LANES];
-    const size_t rows = exec->image->mask_rows + exec->image->own_rows;
-    u64 hash =
-        hash_bytes(0xcbf29ce484222325ull, warp->chunks[0].base,
-                   warp->map ? rows * exec->image->warp_size * sizeof(u32) : warp_row_bytes(exec));
-    for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
-        if (!register_elsewhere(warp->registers, r))
-            continue;
-        warp->registers->read(warp->registers, warp, r, row);
-        hash = hash_bytes(hash, row, exec->image->warp_size * sizeof *row);
-    }
     if (warp->local)
         hash = hash_bytes(hash, warp->local, (size_t)exec->image->warp_size * exec->local_stride);
     hash = hash_bytes(hash, &warp->live, sizeof warp->live);
@@ -306,6 +296,34 @@ u64 warp_hash(const struct warp *warp)
             hash = hash_bytes(hash, state, sizeof state);
         }
     return hash;
+}
+
+/* The masks, and with them other rows in front of the registers. */
+static size_t mask_bytes(const struct exec *exec)
+{
+    const size_t rows = exec->image->mask_rows + exec->image->own_rows;
+    return rows * exec->image->warp_size * sizeof(u32);
+}
+
+u64 warp_hash_plain(const struct warp *warp)
+{
+    return state_hash_of(
+        warp, hash_bytes(0xcbf29ce484222325ull, warp->chunks[0].base, mask_bytes(warp->exec)));
+}
+
+u64 warp_hash(const struct warp *warp)
+{
+    const struct exec *exec = warp->exec;
+    u32 row[MAX_LANES];
+    u64 hash = hash_bytes(0xcbf29ce484222325ull, warp->chunks[0].base,
+                          warp->map ? mask_bytes(exec) : warp_row_bytes(exec));
+    for (u32 r = 0; warp->registers && r < exec->register_rows; r++) {
+        if (!register_elsewhere(warp->registers, r))
+            continue;
+        warp->registers->read(warp->registers, warp, r, row);
+        hash = hash_bytes(hash, row, exec->image->warp_size * sizeof *row);
+    }
+    return state_hash_of(warp, hash);
 }
 
 bool block_unblock(struct thread_block *block)

@@ -67,8 +67,18 @@ bool buffer_explain(struct warp *warp, const struct buffer_access *access);
  * Formats. A texel is up to four components; `bytes` of it are in memory, the lowest component
  * first. Registers hold floats, or integers for the integer number formats.
  */
+enum number_format {
+    NUMBER_UNORM,   /* unsigned as [0, 1] */
+    NUMBER_SNORM,   /* signed as [-1, 1]; the lowest two both stand for -1 */
+    NUMBER_USCALED, /* an unsigned integer as a float */
+    NUMBER_SSCALED,
+    NUMBER_UINT,
+    NUMBER_SINT,
+    NUMBER_SNORM_OGL, /* signed, evenly spaced: (2n + 1) / (2^bits - 1) */
+    NUMBER_FLOAT
+};
 struct texel_format {
-    u8 data, number; /* the descriptor's codes */
+    u8 data, number; /* the descriptor's codes: number is an enum number_format */
     u8 components, bytes;
     bool packed; /* components are not whole bytes */
     u8 bits[4];  /* of the components */

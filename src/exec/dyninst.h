@@ -189,6 +189,9 @@ void dyninst_commit(struct dyninst *f);
 u32 dyninst_read_source(const struct dyninst *f, u32 k, u32 *to);
 /* Lane addresses of an access. */
 const u64 *dyninst_addresses(struct dyninst *f);
+/* All texels of a lane of a texture or surface access, at most TEXTURE_TEXELS; returns how many.
+ * Before the access has retired. */
+u32 dyninst_texels(const struct dyninst *f, u32 lane, u64 *address);
 /* The same of the second element of a pair. */
 const u64 *dyninst_second(struct dyninst *f);
 

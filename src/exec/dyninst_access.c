@@ -12,6 +12,7 @@
 #include "exec/dyninst_parts.h"
 #include "exec/memory_view.h"
 #include "exec/scalars.h"
+#include "exec/texture.h"
 
 /* For 64 lanes: rows follow a chunk's base like registers; operands that are not rows have separate
  * addresses. */
@@ -84,6 +85,28 @@ static void take_second(struct dyninst *f, u32 c, const struct addresses *a, u32
     f->pair = true;
 }
 
+/* The first texel of each lane; the others: dyninst_texels. */
+static void locate_texels(struct dyninst *f, const struct step *step, u32 c, u32 mask)
+{
+    const struct chunk *chunk = &f->warp->chunks[c];
+    f->bytes = texture_bytes(f->warp, step, chunk, f->code, mask);
+    for (u32 set = mask; set; set &= set - 1) {
+        const u32 lane = first_lane(set);
+        u64 address[TEXTURE_TEXELS];
+        if (!texture_addresses(f->warp, step, chunk, f->code, lane, address))
+            continue;
+        f->address[LANES * c + lane] = address[0];
+        f->global |= chunk_lanes(1u << lane, c);
+    }
+}
+
+u32 dyninst_texels(const struct dyninst *f, u32 lane, u64 *address)
+{
+    const struct warp *warp = f->warp;
+    return texture_addresses(warp, &f->own, &warp->chunks[lane / LANES], f->code, lane % LANES,
+                             address);
+}
+
 static void locate_chunk(struct dyninst *f, struct step *step, u32 c, u32 mask)
 {
     struct warp *warp = f->warp;
@@ -101,6 +124,11 @@ static void locate_chunk(struct dyninst *f, struct step *step, u32 c, u32 mask)
         take_addresses(f, c, &buffer.addresses, f->bytes ? buffer.inside : 0);
         break;
     }
+    case OP_tex:
+    case OP_suld:
+    case OP_sust:
+        locate_texels(f, step, c, mask);
+        break;
     case OP_ld2:
     case OP_st2:
     case OP_exch2: {

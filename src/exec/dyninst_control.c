@@ -7,6 +7,7 @@
 #include "exec/reformed.h"
 #include "exec/register_file.h"
 #include "exec/scalars.h"
+#include "exec/texture.h"
 
 u32 warp_next_settled(struct warp *warp)
 {
@@ -287,6 +288,17 @@ static void ask_space(struct dyninst *f)
     }
 }
 
+static void ask_texture(struct dyninst *f)
+{
+    struct step step = *f->step;
+    step.select[SLOT_DST] = 0;
+    for (u32 c = 0; f->dst[0] && c < f->warp->exec->image->chunks; c++) {
+        step.row[SLOT_DST] = (uintptr_t)&f->dst[0][LANES * c];
+        texture_query_step(f->warp, &step, &f->warp->chunks[c], f->code,
+                           lanes_of_chunk(f->lanes, c));
+    }
+}
+
 static bool move_vectors(struct dyninst *f)
 {
     const u32 lanes = f->warp->exec->image->warp_size;
@@ -347,6 +359,9 @@ void dyninst_other(struct dyninst *f)
         break;
     case OP_isspacep:
         ask_space(f);
+        break;
+    case OP_txq:
+        ask_texture(f);
         break;
     case OP_movrel_src:
     case OP_movrel_dst:

@@ -11,17 +11,6 @@
 
 #include <math.h>
 
-enum number_format {
-    NUMBER_UNORM,   /* unsigned as [0, 1] */
-    NUMBER_SNORM,   /* signed as [-1, 1]; the lowest two both stand for -1 */
-    NUMBER_USCALED, /* an unsigned integer as a float */
-    NUMBER_SSCALED,
-    NUMBER_UINT,
-    NUMBER_SINT,
-    NUMBER_SNORM_OGL, /* signed, evenly spaced: (2n + 1) / (2^bits - 1) */
-    NUMBER_FLOAT
-};
-
 /* Bits of the components, the lowest first. Names of formats list the highest first. */
 static const u8 layouts[15][4] = {
     {0},              /* none */

@@ -6,6 +6,7 @@
  * the path changes or a guard excludes some of its lanes.
  */
 #include "exec/scalars.h"
+#include "exec/texture.h"
 
 void warp_set_active(struct warp *warp)
 {
@@ -59,6 +60,13 @@ bool other_step(struct warp *warp, u32 pc, struct step *step, struct chunk *chun
         return true;
     case OP_isspacep:
         isspace_step(warp, step, chunk, inst, mask);
+        return true;
+    case OP_tex:
+    case OP_suld:
+    case OP_sust:
+        return texture_step(warp, pc, step, chunk, mask);
+    case OP_txq:
+        texture_query_step(warp, step, chunk, inst, mask);
         return true;
     case OP_nanosleep:
         warp->yield = true; /* the path yields at the end of its block */

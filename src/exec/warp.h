@@ -211,6 +211,7 @@ struct exec {
     const struct function *kernel;
     struct memory *memory;
     struct heap *heap;
+    const struct texture_table *textures;
     const struct launch_params *limits;
     u32 grid[3], dims[3]; /* blocks; threads of a block */
     u32 static_shared_bytes, dynamic_shared_bytes;
@@ -294,6 +295,8 @@ bool block_unblock(struct thread_block *block);
 /* Hash of everything that determines what a warp does next, except memory that others can
  * change. */
 u64 warp_hash(const struct warp *warp);
+/* The same without vector registers. */
+u64 warp_hash_plain(const struct warp *warp);
 
 /* warp.c */
 void warp_run(struct warp *warp, u64 budget);

@@ -4,6 +4,7 @@
  *     draw.c    which bits are flipped, and when
  *     list.c    faults from a table
  *     shadow.c  wrong values of registers beside the right ones
+ *     untimed.c the block with a fault once more, without time
  *     golden.c  the run without faults: hashes of its state, its outputs
  *     touch.c   when the golden run read and wrote memory for the last time
  *     follow.c  a process with a fault: from the flip until its fate is known
@@ -11,12 +12,14 @@
  *     program.c programs that launch kernels themselves: joining, returning into them, their ends
  *     site.c    folders, descriptors and mappings of such programs
  *     judge.c   files of such programs, compared
+ *     keep.c    verdicts in a file, for campaigns that are killed
  *     tally.c   counts, intervals, JSON
  *     inject.c  the public functions (heddle/inject.h)
  *
  * Invariants
  *  J1  Processes share the memory of struct ledger and struct touched only: each fault's process
- *      writes its own verdict, the golden run's process everything else, before any fault runs.
+ *      writes its own verdict, the golden run's process everything else, before any fault runs; the
+ *      process of untimed.c writes verdicts before the launch, and so before any fault in it.
  *  J2  A verdict depends on the fault and the golden run only: not on other faults, their order or
  *      the number of processes at a time.
  *  J3  Processes of a campaign die with their parent; they write to no file that the caller, or the
@@ -71,6 +74,7 @@ enum decided {
     DECIDED_END,       /* it ran to the end */
     DECIDED_WINDOW,    /* the window has ended */
     DECIDED_VANISHED,  /* wrong values of registers were overwritten, or did not matter */
+    DECIDED_UNTIMED,   /* its block has run to the end, without time */
 };
 
 /* Written by the fault's process. */
@@ -81,6 +85,8 @@ struct fault_verdict {
     u8 claim;      /* of a program's fault that is audited: what was decided, enum decided, */
     u8 claimed;    /* and the effect */
     bool same_end; /* of a program: the state at the end of the last launch is right */
+    bool settled;  /* it is final, */
+    bool kept;     /* and in the file (keep.c) */
     bool empty;    /* followed in a window: what was struck held nothing, and still does */
     _Atomic(u8) returned; /* the process has returned into its program, and parted from others */
     u32 launches;         /* of a program, so far */
@@ -110,6 +116,14 @@ struct shadow_set {
     u32 count;
     struct shadow_word words[SHADOW_WORDS];
 };
+/* Where a fault was moved, in the order of the program: the bits are wrong before the instruction that the
+ * warp issues after `count` others. */
+struct shadow_site {
+    bool known;
+    u32 warp, inst; /* of the block; the instruction */
+    u64 block, count, cycle;
+    struct shadow_set words;
+};
 struct shadow_end {
     u8 fate; /* enum shadow_fate */
     u32 count;
@@ -118,6 +132,7 @@ struct shadow_end {
         u64 entry; /* of collect.registers */
         u32 wrong;
     } words[SHADOW_WORDS];
+    struct shadow_site site;
     bool looked;      /* of a fault with a window: at the run without faults when it ends, with */
     u64 full, memory; /* these hashes: all bits, device memory */
     char story[480];  /* what has read it, and where its values went */
@@ -219,6 +234,8 @@ struct hd_inject {
     int outputs; /* file without a name: those of the golden run, one after the other */
     const u8 *golden_outputs; /* mapped */
     size_t golden_bytes, at;  /* at: of the next output */
+    int kept;                 /* file of keep.c; -1: none */
+    u64 noted;                /* faults that were done when it was written last */
 
     const char *folder;      /* of a program; NULL: none */
     bool joined;             /* this is a process of the program */
@@ -267,6 +284,9 @@ bool shadow_ask(struct hd_inject *inject, u64 id);
 /* Between windows, and when a launch has ended. */
 void shadow_moment(struct hd_inject *inject, bool ended);
 
+/* untimed.c: at the start of a launch, in the process that runs without faults. */
+void untimed_decide(struct hd_inject *inject, const struct live_moment *moment);
+
 /* golden.c */
 void golden_moment(struct hd_inject *inject, const struct live_moment *moment);
 void golden_output(struct hd_inject *inject, const char *name, u64 address, const void *data,
@@ -298,6 +318,8 @@ void touch_replace(struct hd_inject *inject, bool right);
 
 /* follow.c */
 void follow_begin_fault(struct hd_inject *inject, u64 id);
+/* Compares the golden run's outputs with themselves, but for the words that are wrong. */
+void follow_written(const struct hd_inject *inject, struct fault_verdict *verdict);
 /* A hash of device memory, with what caches have not written to it yet. */
 u64 follow_memory(const struct live_moment *moment);
 /* Faults with windows: compares them with the run without faults. */
@@ -312,6 +334,14 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment);
 void follow_output(struct hd_inject *inject, const char *name, const void *data, size_t bytes);
 /* The program has ended. Does not return. */
 _Noreturn void follow_end(struct hd_inject *inject, const struct hd_result *result);
+
+/* keep.c: takes over what a campaign that was killed has left, and keeps what is done from now on. */
+bool keep_open(struct hd_inject *inject, struct error *error);
+/* A verdict is final; in any process. */
+void keep_settle(struct hd_inject *inject, u64 id);
+/* In the caller's process: appends new ones, if they are many, or all. */
+void keep_note(struct hd_inject *inject, bool all);
+void keep_close(struct hd_inject *inject);
 
 /* spawn.c */
 /* Ids in the order of their moments. */

@@ -101,6 +101,8 @@ void follow_begin_fault(struct hd_inject *inject, u64 id)
     *follow = (struct follow){.id = id,
                               .audit = inject->replays || follow_audits(inject, id),
                               .of_core = !strcmp(target->row->owner, "core")};
+    if (inject->ledger->verdicts[id].decided == DECIDED_UNTIMED)
+        follow->claim = inject->ledger->verdicts[id]; /* it is audited */
     follow_cycle(inject, id, &moved);
     if (moved)
         add_moved(inject, id);
@@ -304,6 +306,22 @@ void follow_resolve(struct hd_inject *inject, u64 from, u64 to)
     }
 }
 
+/* A kernel of a file has a fault: what remains of the launch is of no interest. Deadlocks get their text
+ * later. */
+static void end_faulted(struct hd_inject *inject, const struct live_moment *moment)
+{
+    const struct exec *exec = moment->run->exec;
+    struct fault_verdict *verdict = &inject->follow.verdict;
+    if (inject->joined || inject->replays || !exec->stopped ||
+        exec->fault.outcome == OUTCOME_DEADLOCK)
+        return;
+    const struct hd_result result = {.outcome = (enum hd_outcome)exec->fault.outcome,
+                                     .explanation = exec->fault.message};
+    follow_outcome(verdict, &result);
+    verdict->cycles = inject->follow.cycles;
+    conclude(inject, (enum hd_effect)verdict->effect, DECIDED_END);
+}
+
 void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
 {
     struct follow *follow = &inject->follow;
@@ -318,6 +336,7 @@ void follow_moment(struct hd_inject *inject, const struct live_moment *moment)
         end_window(inject, moment);
     if (moment->ended) {
         end_launch(inject, moment, end);
+        end_faulted(inject, moment);
         return;
     }
     if (!follow->armed && (inject->joined || inject->replays))
@@ -383,8 +402,7 @@ void compare_words(const struct hd_inject *inject, struct fault_verdict *verdict
     }
 }
 
-/* The outputs will be the golden run's but for the words that are wrong now. */
-static void decide_written(struct hd_inject *inject)
+void follow_written(const struct hd_inject *inject, struct fault_verdict *verdict)
 {
     struct golden_output output;
     const u8 *data;
@@ -396,9 +414,15 @@ static void decide_written(struct hd_inject *inject)
             if (inject->wrong.data[i].address >= output.address && to < output.bytes)
                 memcpy(bytes + to, inject->wrong.data[i].wrong, 4);
         }
-        compare_words(inject, &inject->follow.verdict, output.name, bytes, data, output.bytes);
+        compare_words(inject, verdict, output.name, bytes, data, output.bytes);
         free(bytes);
     }
+}
+
+/* The outputs will be the golden run's but for the words that are wrong now. */
+static void decide_written(struct hd_inject *inject)
+{
+    follow_written(inject, &inject->follow.verdict);
     inject->follow.verdict.cycles = inject->ledger->cycles;
     decide(inject, inject->follow.verdict.wrong ? HD_EFFECT_SDC : HD_EFFECT_GRAY, DECIDED_WRITTEN);
 }

@@ -129,8 +129,8 @@ static void copy_plan(struct hd_inject *inject, const struct hd_inject_plan *pla
 {
     struct hd_inject_plan *own = &inject->plan;
     *own = *plan;
-    const char **const texts[] = {&own->structures, &own->model, &own->words, &own->list,
-                                  &own->list_name};
+    const char **const texts[] = {&own->structures, &own->model,     &own->words,
+                                  &own->list,       &own->list_name, &own->keep};
     for (u32 i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = copy(inject->arena, *texts[i]);
     const char **files = arena_array(inject->arena, const char *, plan->file_count);
@@ -162,7 +162,7 @@ static struct hd_inject *campaign_on(struct hd_device *device)
     inject->arena = arena_create();
     inject->device = device;
     inject->machine = config_machine(device->config);
-    inject->outputs = -1;
+    inject->outputs = inject->kept = -1;
     return inject;
 }
 
@@ -265,6 +265,8 @@ static bool run_faults(struct hd_inject *inject, const struct hd_inject_host *ho
                        struct error *error)
 {
     const bool rounds = inject->plan.half_width > 0 && !inject->plan.list && inject->plan.only < 0;
+    if (!keep_open(inject, error))
+        return false;
     if (inject->plan.list)
         return list_check(inject, error) && run_range(inject, host, 0, inject->drawn, error);
     u64 size = rounds ? ROUND : inject->capacity;
@@ -289,6 +291,7 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
     if (inject->folder) {
         const bool done = program_run_golden(inject, host, &inner) &&
                           (inject->stopped || run_faults(inject, host, &inner));
+        keep_close(inject);
         return done || api_fail(error, &inner);
     }
     touch_create(inject);
@@ -299,6 +302,7 @@ bool hd_inject_run(struct hd_inject *inject, const struct hd_inject_host *host,
         (inject->stopped || (golden_map(inject, &inner) && run_faults(inject, host, &inner)));
     timing_watch_moments(inject->device->timing, NULL, NULL);
     timing_watch_strikes(inject->device->timing, NULL, NULL);
+    keep_close(inject);
     return ok || api_fail(error, &inner);
 }
 
@@ -403,8 +407,8 @@ struct hd_inject *hd_inject_join(struct hd_device *device, const char *job, stru
 
 bool hd_inject_fault(const struct hd_inject *inject, uint64_t index, struct hd_fault *fault)
 {
-    static const char *const decided[] = {"",        "late", "unused", "dead",    "converged",
-                                          "written", "end",  "window", "vanished"};
+    static const char *const decided[] = {"",        "late", "unused", "dead",     "converged",
+                                          "written", "end",  "window", "vanished", "untimed"};
     if (!inject || index >= inject->drawn)
         return false;
     const struct injection *what = &inject->faults[index];

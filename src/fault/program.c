@@ -271,7 +271,7 @@ static void take_end(struct hd_inject *inject, const struct fault_process *proce
     char *place = place_of_fault(inject, process->id);
     site_remove(place);
     free(place);
-    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+    keep_settle(inject, process->id);
 }
 
 static bool start_fault(struct hd_inject *inject, const struct hd_inject_host *host, u64 id,
@@ -296,6 +296,7 @@ static void wait_for_one(struct hd_inject *inject, const struct hd_inject_host *
         ends[i] = (struct pollfd){.fd = inject->workers[i].pipe, .events = POLLIN};
     while (inject->worker_count == count && !inject->stopped) {
         poll(ends, count, 100);
+        keep_note(inject, false);
         if (host->progress &&
             !host->progress(host->user, atomic_load(&inject->ledger->done), inject->ledger->to))
             inject->stopped = true;

@@ -167,6 +167,47 @@ static void end_at(struct shadows *shadows, u32 at, enum shadow_fate fate, u32 r
 
 /* ---- an instruction issues ---- */
 
+/* Whether another instruction of the warp is about to write one of these words. */
+static bool is_pending(const struct shadow *shadow, const struct shadow_set *set,
+                       const struct inflight *reader, const struct inflight *writer)
+{
+    const struct core *core = shadow->core;
+    for (u32 i = 0; i < CORE_INFLIGHT; i++) {
+        const struct inflight *other = &core->inflight.all[i];
+        if (core->inflight.free[i / 64] >> i % 64 & 1 || other->slot != shadow->slot ||
+            other == reader || other == writer)
+            continue;
+        for (u32 k = 0; k < 2; k++)
+            if (other->dyn.dst_rows[k] &&
+                set_has(set, other->dyn.to[k], other->dyn.dst_rows[k], other->dyn.writes))
+                return true;
+    }
+    return false;
+}
+
+/* What is wrong before an instruction that issues, in the order of the program. */
+static void find_site(const struct shadow *shadow, const struct inflight *reader,
+                      struct shadow_site *site)
+{
+    const struct warp *warp = shadow->core->slots[shadow->slot].warp;
+    bool known = !is_pending(shadow, &shadow->now, reader, NULL);
+    site->words = shadow->now;
+    for (u32 i = 0; i < shadow->flying; i++) {
+        const struct shadow_flight *flight = &shadow->flights[i];
+        known &= !is_pending(shadow, &flight->results, reader, flight->inflight);
+        for (u32 w = 0; w < flight->results.count; w++) {
+            const struct shadow_word *word = &flight->results.words[w];
+            known &= set_add(&site->words, word->reg, word->lane, word->wrong);
+        }
+    }
+    site->warp = warp->index;
+    site->inst = reader->dyn.inst;
+    site->block = shadow->block;
+    site->count = warp->instructions - 1; /* the reader is counted */
+    site->cycle = core_cycle(shadow->core);
+    site->known = known;
+}
+
 static bool reads(const struct dyninst *f, const struct shadow_set *set, lane_set lanes)
 {
     bool any = false;
@@ -272,8 +313,10 @@ static void on_issue(void *user, struct core *core, struct inflight *inflight)
         if (wide && core->slots[shadow->slot].block == core->slots[inflight->slot].block)
             end_at(shadows, i, SHADOW_MOVED, NO_INST);
         else if (own && reads(f, &shadow->now, by_lane ? f->lanes : ~0ull) &&
-                 !follow_issue(shadow, inflight))
+                 !follow_issue(shadow, inflight)) {
+            find_site(shadow, inflight, &shadows->inject->shadow_ends[shadow->id].site);
             end_at(shadows, i, SHADOW_MOVED, f->inst);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #include <linux/landlock.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -404,4 +405,17 @@ bool site_part(const char *from, const char *to, int keep, const struct site_kep
     free(tmp);
     return part_descriptors(&parting, keep) && part_mappings(kept, kept_count) &&
            part_folder(&parting);
+}
+
+int site_lock(const char *path, struct error *error)
+{
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) {
+        error_set(error, ERROR_SYSTEM, path, "cannot be opened: %s", strerror(errno));
+    } else if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        error_set(error, ERROR_INPUT, path, "another campaign writes it");
+        close(file);
+        return -1;
+    }
+    return file;
 }

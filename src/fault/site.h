@@ -43,4 +43,8 @@ struct site_kept {
 bool site_part(const char *from, const char *to, int keep, const struct site_kept *kept,
                u32 kept_count);
 
+/* Opens a file, which is created if it is not there, for this process and those that it forks; -1: an
+ * error. */
+int site_lock(const char *path, struct error *error);
+
 #endif

@@ -37,7 +37,7 @@ static void take_verdict(struct hd_inject *inject, u32 which)
         program_judge(inject, process.id, status);
     else if (status || verdict->effect == HD_EFFECT_NONE)
         verdict->crashed = true;
-    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+    keep_settle(inject, process.id);
 }
 
 /* Kills what runs: the caller wants no more. */
@@ -105,7 +105,7 @@ static void settle(struct hd_inject *inject, u64 id, enum decided decided)
 {
     inject->ledger->verdicts[id] =
         (struct fault_verdict){.effect = HD_EFFECT_MASKED, .decided = (u8)decided};
-    atomic_fetch_add_explicit(&inject->ledger->done, 1, memory_order_relaxed);
+    keep_settle(inject, id);
 }
 
 /* Faults of a launch that has ended before their cycle: nothing is there to be flipped. */
@@ -183,7 +183,9 @@ bool spawn_ask(void *user, struct strike *strike)
             shadow_ask(inject, id);
         return false;
     }
-    if (inject->shadow_ends[id].fate == SHADOW_VANISHED && !follow_audits(inject, id))
+    if (inject->ledger->verdicts[id].decided == DECIDED_UNTIMED && !follow_audits(inject, id))
+        keep_settle(inject, id);
+    else if (inject->shadow_ends[id].fate == SHADOW_VANISHED && !follow_audits(inject, id))
         settle(inject, id, DECIDED_VANISHED);
     else if (!inject->hold && !inject->plan.window &&
              !timing_is_used(inject->device->timing, strike) && !follow_audits(inject, id))
@@ -247,6 +249,9 @@ void spawn_moment(struct hd_inject *inject, const struct live_moment *moment)
             spawn_wait(inject, 0, true);
         return;
     }
+    if (inject->role == ROLE_RUNNER && !inject->looked)
+        untimed_decide(inject, moment);
+    inject->looked = true;
     list_due(inject, moment->end);
 }
 
@@ -290,7 +295,8 @@ void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
                   const struct fault_process *process, u64 total)
 {
     struct pollfd end = {.fd = process->pipe, .events = POLLIN};
-    while (poll(&end, 1, TICK_MS) <= 0 || !end.revents)
+    while (poll(&end, 1, TICK_MS) <= 0 || !end.revents) {
+        keep_note(inject, false);
         if (host->progress &&
             !host->progress(host->user, atomic_load(&inject->ledger->done), total)) {
             atomic_store(&inject->ledger->stop, true);
@@ -298,6 +304,8 @@ void spawn_attend(struct hd_inject *inject, const struct hd_inject_host *host,
             if (inject->folder) /* it may be outside of launches */
                 kill(process->pid, SIGKILL);
         }
+    }
+    keep_note(inject, true);
 }
 
 static int by_time(const void *a, const void *b, void *user)
@@ -329,7 +337,8 @@ u64 *spawn_order(struct hd_inject *inject, u64 from, u64 to)
     u64 *order = checked(calloc(to - from + 1, sizeof *order));
     inject->order_count = 0;
     for (u64 id = from; id < to; id++)
-        if (inject->plan.only < 0 || (u64)inject->plan.only == id)
+        if (inject->plan.only < 0 ? !inject->ledger->verdicts[id].settled
+                                  : (u64)inject->plan.only == id)
             order[inject->order_count++] = id;
     qsort_r(order, inject->order_count, sizeof *order, by_time, inject);
     return order;

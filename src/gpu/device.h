@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "chip/maps.h"
 #include "exec/bounds.h"
+#include "exec/texture.h"
 #include "exec/warp.h"
 #include "gpu/machine/energy.h"
 #include "gpu/machine/params.h"
@@ -74,6 +75,8 @@ struct hd_device {
     enum simd simd;
     struct memory *memory;
     struct heap heap;
+    struct texture_table textures;
+    struct hd_image *images;   /* a list */
     struct hd_module *modules; /* a list */
     output_fn *output;
     void *output_user;

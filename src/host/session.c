@@ -391,6 +391,11 @@ void session_device(struct session *session, struct session_device *device)
          json_pack("{s:s, s:o}", "event", "device", "machine", text_json(device->machine)));
 }
 
+void session_unusable(struct session *session)
+{
+    tell(session, json_pack("{s:s}", "event", "unusable"));
+}
+
 /* Keeps the source under the compiler's name for it, beside the records, for listings; but not if
  * there are several sources. */
 static void keep_source(struct session *session, const char *source)

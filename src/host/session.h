@@ -32,6 +32,8 @@ struct session *session_open(const char *name);
 /* Devices and their configurations from HEDDLE_MACHINE, HEDDLE_SET, HEDDLE_MECH, ...; false: the
  * error was reported on standard error. */
 bool session_configs(struct session *session, struct hd_config ***configs, u32 *count);
+/* The program has got no device, since no machine suits it. */
+void session_unusable(struct session *session);
 /* Adds a device that has been opened; sets up its tracing, as the environment asks. */
 void session_device(struct session *session, struct session_device *device);
 /* Records that a program was built from source, or failed to build. */

@@ -202,6 +202,10 @@ static void put_key_name(struct print_text *t, const struct inst *inst)
     }
 }
 
+static const char *const level_names[] = {"", ".level", ".grad", ".r", ".g", ".b", ".a"};
+static const char *const shape_names[] = {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"};
+static const char *const clamp_names[] = {".trap", ".clamp", ".zero"};
+
 /* Appends what `key` and `key2` select. */
 static void put_keys(struct print_text *t, const struct inst *inst)
 {
@@ -238,6 +242,18 @@ static void put_keys(struct print_text *t, const struct inst *inst)
         break;
     case OP_isspacep:
         put(t, "%s", PICK(space_names, inst->space));
+        break;
+    case OP_tex:
+        put(t, "%s.%s.%s.%s", PICK(level_names, inst->key2), PICK(shape_names, inst->key),
+            type_name(inst->type), type_name(inst->stype));
+        break;
+    case OP_suld:
+    case OP_sust:
+        put(t, "%s.%s.v%u.%s%s", inst->imm ? ".p" : ".b", PICK(shape_names, inst->key),
+            inst->vector, type_name(inst->type), PICK(clamp_names, inst->key2));
+        break;
+    case OP_txq:
+        put(t, ".%u", inst->key);
         break;
     case OP_bar:
         put(t, "%s", inst->key2 ? "" : ".unaligned");

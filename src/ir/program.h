@@ -118,6 +118,7 @@ struct variable {
     u32 relocation_count;
     bool is_extern; /* not defined in this program: an error at launch if reached */
     bool visible;
+    bool is_texture; /* its address is the handle of a texture or surface; it has no bytes */
     bool in_load;    /* part of program.load, which has its bytes and relocations */
     u64 load_offset; /* offset in program.load */
 };

@@ -41,6 +41,7 @@ static void advance(struct compaction *c, struct compaction_unit *u)
     if (!u->draining || !is_idle(c, u))
         return;
     u->draining = false;
+    c->stats->drained += core_cycle(c->core) - u->drains_since;
     if (u->held) {
         compaction_places(c, u->held);
         c->stats->apart += c->apart;
@@ -50,6 +51,13 @@ static void advance(struct compaction *c, struct compaction_unit *u)
         u->depth--;
     }
     compaction_start_top(c, u);
+}
+
+static void drain(struct compaction *c, struct compaction_unit *u)
+{
+    u->draining = true;
+    u->drains_since = core_cycle(c->core);
+    advance(c, u);
 }
 
 /* All warps that wait are at branches: whether they are to be formed anew. */
@@ -74,8 +82,7 @@ static bool should_form(struct compaction *c, const struct compaction_unit *u, u
 static void decide(struct compaction *c, struct compaction_unit *u)
 {
     if (!u->held || should_form(c, u, u->held)) {
-        u->draining = true;
-        advance(c, u);
+        drain(c, u);
         return;
     }
     const u64 held = u->held;
@@ -117,8 +124,7 @@ static void gather(struct compaction *c, struct compaction_unit *u)
         return;
     }
     u->group = u->held = u->settled = best;
-    u->draining = true;
-    advance(c, u);
+    drain(c, u);
 }
 
 static void check(struct compaction *c, struct compaction_unit *u)

@@ -82,7 +82,8 @@ struct compaction_unit {
     u64 group;                        /* its slots; 0: there is none */
     u64 held;                         /* those of them that wait at a branch, */
     u64 settled;                      /* and these with those that have no lanes left */
-    bool draining;                    /* all are settled; the next step waits for C4 */
+    bool draining;                    /* all are settled; the next step waits for C4, */
+    u64 drains_since;                 /* from this cycle on */
     const struct lane_region *region; /* with explicit EXEC: that of the first branch */
     u32 depth;
     struct compaction_entry stack[STACK_ENTRIES];

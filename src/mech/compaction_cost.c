@@ -8,17 +8,22 @@
 
 enum {
     ADDRESS_BITS = 32,
-    WORD_BITS = 32
+    WORD_BITS = 32,
+    OFFSETS = 256 /* registers that an instruction can name */
 };
 
 void compaction_storage(const void *params, const char *unit, struct state_list *list)
 {
     const struct compaction_params *p = params;
     const struct state_row *file = state_find(list, "collect.registers");
+    const struct state_row *pages =
+        state_find(list, "vgpr.registers"); /* miaow: one for each lane */
     const struct state_row *pcs = state_find(list, "fetch.pc");
-    if (!file || !pcs) /* the machine has another kind of core, and refuses the mechanism */
+    if (!(file || pages) ||
+        !pcs) /* the machine has another kind of core, and refuses the mechanism */
         return;
-    const u32 lanes = file->shape.access_bits / WORD_BITS, warps = (u32)pcs->entries;
+    const u32 lanes = file ? file->shape.access_bits / WORD_BITS : pages->shape.banks;
+    const u32 warps = (u32)pcs->entries;
     const u32 most = MIN(warps, p->warps);
     const u64 entries = (u64)STACK_ENTRIES * MAX(warps / most, 1u);
     state_table(list, unit, "homes", warps, lanes * state_index_bits(most), STATE_COUNTED,
@@ -27,6 +32,9 @@ void compaction_storage(const void *params, const char *unit, struct state_list 
                 "lanes of the entries of stacks, by warp");
     state_table(list, unit, "ends", entries, 2 * ADDRESS_BITS, STATE_COUNTED,
                 "first instructions of the entries, and those at which they end");
+    if (pages)
+        state_flops(list, unit, "busy", warps, OFFSETS, STATE_COUNTED,
+                    "a busy bit for each register of a warp, by its offset");
     state_flops(list, unit, "waits", warps, 2, STATE_COUNTED,
                 "whether a warp waits at a branch, and whether it has lanes");
 }

@@ -355,6 +355,8 @@ static void create(void *state, struct core *core)
     struct operand_file *f = state;
     f->core = core;
     f->first_row = core_add_rows(core, MOST_FRAMES * f->params->entries);
+    /* as storage() has it */
+    assert(f->first_row == core_config(core)->core->registers / core_warp_size(core));
     f->holder = mechanism_alloc(f, MOST_FRAMES * f->params->entries * sizeof *f->holder);
     core_set_immune(core, 0, f->first_row);
 }
@@ -365,6 +367,13 @@ static void destroy(void *state)
 }
 
 /* ---- hardware costs ---- */
+
+/* A visitor of its own: the rows behind those of the machine are not in collect.registers. */
+static void visit_operands(struct state_walk *walk, const struct state_row *row, void *owner,
+                           u64 entry)
+{
+    core_visit_registers(walk, row, owner, entry);
+}
 
 static void storage(const void *params, struct state_list *list)
 {
@@ -381,6 +390,7 @@ static void storage(const void *params, struct state_list *list)
     state_add(list, "operand_file", "operands", (u64)warps * p->entries * lanes, WORD_BITS,
               STATE_COUNTED, "results that are read soon, in SRAM");
     state_shape(list, shape);
+    state_visit(list, visit_operands, (u32)(file->entries / lanes), NULL); /* from first_row on */
 }
 
 static const struct energy_event events[] = {

@@ -168,8 +168,8 @@ static u64 hash_set(const struct cache *cache, u32 set, u64 hash)
     }
     for (u32 i = 0; i < count; i++) {
         const struct cache_way *way = &ways[order[i]];
-        hash = hash_word(hash, way->line ^ order[i]);
-        hash = hash_word(hash, (u64)way->dirty << 32 | way->valid);
+        const u64 sectors = (u64)way->dirty << 32 | way->valid;
+        hash = hash_word(hash, (way->line ^ order[i]) + sectors * 0xC2B2AE3D27D4EB4Full);
     }
     return hash;
 }

@@ -23,7 +23,7 @@ enum coalesce_rule {
 };
 
 enum {
-    MAX_TRANSACTIONS = 4 * 64 /* a lane's bytes may straddle lines; two elements */
+    MAX_TRANSACTIONS = 16 * 64 /* a lane's texels; or its bytes, which may straddle lines */
 };
 
 struct transaction {

@@ -1,8 +1,11 @@
 /* The area of a machine as JSON: hd_area_json and hd_area_residuals. */
 #include "base/text.h"
+#include "core/pipeline.h"
 #include "gpu/device.h"
+#include "gpu/machine/config.h"
 #include "heddle/heddle.h"
 #include "model/area.h"
+#include "model/issue_path.h"
 
 #include <stdlib.h>
 
@@ -261,6 +264,21 @@ static json_t *published_json(const struct area_list *list,
     return json;
 }
 
+/* Only of a core whose stages are known as RTL. */
+static void put_issue_path(json_t *into, const struct config *config)
+{
+    const struct core_config core = core_config_of(config);
+    if (!pipeline_of(core.core)->enclosed)
+        return;
+    const struct issue_path path =
+        issue_path_of(core.core->registers / core.core->warp_size, core.core->warps);
+    json_t *json = json_object();
+    put(json, "levels", path.levels);
+    put(json, "by_offset", path.by_offset);
+    put(json, "grows_percent", percent(path.by_offset - path.levels, path.levels));
+    json_object_set_new(into, "issue_path", json);
+}
+
 static char *dump(json_t *json)
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -292,6 +310,7 @@ char *hd_area_json(const struct hd_config *config)
     json_object_set_new(json, "front_end", sums_json(&front));
     json_object_set_new(json, "mechanisms", mechanisms_json(&list, &set));
     json_object_set_new(json, "chip", sums_json(&chip));
+    put_issue_path(json, config->config);
     if (config_published(config->config)->source)
         json_object_set_new(json, "published",
                             published_json(&list, config_published(config->config)));

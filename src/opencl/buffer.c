@@ -51,6 +51,18 @@ static void release_dead(cl_device_id device)
     for (u32 i = 0; i < device->dead.count; i++)
         hd_release(device->device, device->dead.data[i], NULL);
     device->dead.count = 0;
+    for (u32 i = 0; i < device->dead_views.count; i++) {
+        hd_texture_destroy(device->device, device->dead_views.data[i].handle);
+        hd_image_destroy(device->dead_views.data[i].image);
+    }
+    device->dead_views.count = 0;
+}
+
+void image_give_back(cl_device_id device, struct image_view view)
+{
+    *(struct image_view *)vec_push(&device->dead_views) = view;
+    if (idle(device))
+        release_dead(device);
 }
 
 static void give_back(cl_device_id device, hd_address address)
@@ -130,11 +142,23 @@ hd_address mem_on(cl_mem mem, cl_device_id device, u64 *ps)
 
 /* ---- what commands check ---- */
 
-cl_int mem_check(cl_command_queue queue, cl_mem mem)
+cl_int mem_check_any(cl_command_queue queue, cl_mem mem)
 {
     if (!object_is(mem, KIND_MEM))
         return CL_INVALID_MEM_OBJECT;
     return mem->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+cl_int mem_check(cl_command_queue queue, cl_mem mem)
+{
+    const cl_int status = mem_check_any(queue, mem);
+    return status == CL_SUCCESS && mem->image ? CL_INVALID_MEM_OBJECT : status;
+}
+
+cl_int image_check(cl_command_queue queue, cl_mem mem)
+{
+    const cl_int status = mem_check_any(queue, mem);
+    return status == CL_SUCCESS && !mem->image ? CL_INVALID_MEM_OBJECT : status;
 }
 
 bool mem_host_may(cl_mem mem, cl_map_flags flags)
@@ -154,7 +178,7 @@ static bool at_most_one(cl_mem_flags flags)
     return !(flags & (flags - 1));
 }
 
-static bool flags_valid(cl_mem_flags flags)
+bool mem_flags_valid(cl_mem_flags flags)
 {
     return !(flags & ~(device_access | host_access | host_memory)) &&
            at_most_one(flags & device_access) && at_most_one(flags & host_access) &&
@@ -187,18 +211,9 @@ static cl_int fill_first(cl_mem mem, const void *content)
     return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
-                                               void *host_ptr, cl_int *errcode_ret)
+cl_mem mem_create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                  cl_int *status)
 {
-    LOCKED;
-    if (!object_is(context, KIND_CONTEXT))
-        return failed(errcode_ret, CL_INVALID_CONTEXT);
-    if (!flags_valid(flags))
-        return failed(errcode_ret, CL_INVALID_VALUE);
-    if (!size || size > largest_allocation(context))
-        return failed(errcode_ret, CL_INVALID_BUFFER_SIZE);
-    if (!host_ptr != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
-        return failed(errcode_ret, CL_INVALID_HOST_PTR);
     cl_mem mem = object_create(KIND_MEM, sizeof *mem);
     object_retain(context);
     mem->context = context;
@@ -206,18 +221,34 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
     mem->size = size;
     mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
     mem->addresses = checked(calloc(context->device_count, sizeof *mem->addresses));
-    cl_int status = fill_first(mem, host_ptr);
-    if (status != CL_SUCCESS) {
-        object_release(mem);
-        return failed(errcode_ret, status);
-    }
-    return made(errcode_ret, mem);
+    *status = fill_first(mem, host_ptr);
+    if (*status == CL_SUCCESS)
+        return mem;
+    object_release(mem);
+    return NULL;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+                                               void *host_ptr, cl_int *errcode_ret)
+{
+    LOCKED;
+    cl_int status;
+    if (!object_is(context, KIND_CONTEXT))
+        return failed(errcode_ret, CL_INVALID_CONTEXT);
+    if (!mem_flags_valid(flags))
+        return failed(errcode_ret, CL_INVALID_VALUE);
+    if (!size || size > largest_allocation(context))
+        return failed(errcode_ret, CL_INVALID_BUFFER_SIZE);
+    if (!host_ptr != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
+        return failed(errcode_ret, CL_INVALID_HOST_PTR);
+    cl_mem mem = mem_create(context, flags, size, host_ptr, &status);
+    return mem ? made(errcode_ret, mem) : failed(errcode_ret, status);
 }
 
 /* Whether a sub-buffer's flags allow no more than its buffer's. */
 static bool flags_fit(cl_mem_flags parent, cl_mem_flags flags)
 {
-    if (!flags_valid(flags) || flags & host_memory)
+    if (!mem_flags_valid(flags) || flags & host_memory)
         return false;
     if (parent & CL_MEM_WRITE_ONLY && flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY))
         return false;
@@ -256,7 +287,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
                                                   cl_int *errcode_ret)
 {
     LOCKED;
-    if (!object_is(buffer, KIND_MEM) || buffer->parent)
+    if (!object_is(buffer, KIND_MEM) || buffer->parent || buffer->image)
         return failed(errcode_ret, CL_INVALID_MEM_OBJECT);
     if (!flags_fit(buffer->flags, flags) || buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION)
         return failed(errcode_ret, CL_INVALID_VALUE);
@@ -302,6 +333,8 @@ void destroy_mem(void *object)
         next = mapping->next;
         mapping_release(mapping);
     }
+    if (mem->image)
+        mem_image_destroy(mem);
     if (mem->parent) {
         object_release(mem->parent);
         return;
@@ -358,7 +391,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
         return CL_INVALID_MEM_OBJECT;
     switch (param_name) {
     case CL_MEM_TYPE:
-        return QUERY_VALUE(&query, cl_mem_object_type, CL_MEM_OBJECT_BUFFER);
+        return QUERY_VALUE(&query, cl_mem_object_type, mem_type(memobj));
     case CL_MEM_FLAGS:
         return QUERY_VALUE(&query, cl_mem_flags, memobj->flags);
     case CL_MEM_SIZE:
@@ -426,7 +459,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
                                           CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED))
         return CL_INVALID_VALUE;
     for (u32 i = 0; i < num_mem_objects; i++) {
-        status = mem_check(command_queue, mem_objects[i]);
+        status = mem_check_any(command_queue, mem_objects[i]);
         if (status != CL_SUCCESS)
             return status;
     }

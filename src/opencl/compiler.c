@@ -142,6 +142,8 @@ static void add_language(struct work *work)
     ADD(work, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Xclang",
         EXTENSIONS, "-cl-kernel-arg-info", "-D__OPENCL_VERSION__=120", "-Wno-linker-warnings");
     add(work, "-fgnu-keywords"); /* asm, which NVIDIA's and AMD's compilers accept, too */
+    if (!is_si(work))
+        add(work, "-D__IMAGE_SUPPORT__=1");
     if (work->job->embedded)
         add(work, "-D__EMBEDDED_PROFILE__=1");
     /* a warning in clang-14, by default an error in later versions */
@@ -365,7 +367,8 @@ static bool all_defined(struct work *work, const char *text, size_t bytes)
         defined = false;
         name = plain_name(work->arena, name);
         say(work, arena_printf(work->arena, "error: undefined reference to '%s'%s\n", name,
-                               strstr(name, "_image") ? " (images are not supported)" : ""));
+                               strstr(name, "_image") ? " (not a function of images on this device)"
+                                                      : ""));
     }
 }
 

@@ -40,7 +40,41 @@ enum { /* everything that cl_khr_fp64 requires */
                     CL_FP_ROUND_TO_INF | CL_FP_FMA
 };
 
-/* ---- absent features: images, pipes, sub-devices, shared virtual memory ---- */
+/* ---- images ---- */
+
+enum {
+    IMAGE_ARGS = 128, /* what the full profile requires */
+    SAMPLERS = 16
+};
+
+static cl_int tell_images(cl_device_info name, const struct query *query)
+{
+    switch (name) {
+    case CL_DEVICE_IMAGE_SUPPORT:
+        return QUERY_VALUE(query, cl_bool, CL_TRUE);
+    case CL_DEVICE_MAX_READ_IMAGE_ARGS:
+        return QUERY_VALUE(query, cl_uint, IMAGE_ARGS);
+    case CL_DEVICE_MAX_WRITE_IMAGE_ARGS:
+        return QUERY_VALUE(query, cl_uint, IMAGE_ARGS);
+    case CL_DEVICE_MAX_SAMPLERS:
+        return QUERY_VALUE(query, cl_uint, SAMPLERS);
+    case CL_DEVICE_IMAGE2D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
+        return QUERY_VALUE(query, size_t, IMAGE_SIDE);
+    case CL_DEVICE_IMAGE3D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE3D_MAX_HEIGHT:
+    case CL_DEVICE_IMAGE3D_MAX_DEPTH:
+        return QUERY_VALUE(query, size_t, IMAGE_SIDE_3D);
+    case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+        return QUERY_VALUE(query, size_t, IMAGE_BUFFER);
+    case CL_DEVICE_IMAGE_MAX_ARRAY_SIZE:
+        return QUERY_VALUE(query, size_t, IMAGE_LAYERS);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* ---- absent features: images of Southern Islands, pipes, sub-devices, shared virtual memory ---- */
 
 static cl_int tell_nothing(cl_device_info name, const struct query *query)
 {
@@ -145,8 +179,10 @@ static cl_int tell_kind(const struct _cl_device_id *device, cl_device_info name,
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
         return QUERY_VALUE(query, cl_bool, CL_FALSE);
     default:
-        return tell_nothing(name, query);
+        break;
     }
+    const cl_int told = device_has_images(device) ? tell_images(name, query) : CL_INVALID_VALUE;
+    return told != CL_INVALID_VALUE ? told : tell_nothing(name, query);
 }
 
 /* ---- sizes and limits of the machine ---- */

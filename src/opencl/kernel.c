@@ -135,7 +135,7 @@ static void prepare_args(cl_kernel kernel)
         struct kernel_arg *arg = &kernel->args[i];
         arg->kind = kind_of(&kernel->info->args[i]);
         arg->size = code->info.params[i].size;
-        if (arg->kind == ARG_VALUE)
+        if (arg->kind == ARG_VALUE || arg->kind == ARG_SAMPLER)
             arg->value = checked(calloc(1, arg->size + 1));
     }
 }
@@ -269,9 +269,37 @@ static cl_int set_buffer(cl_kernel kernel, struct kernel_arg *arg, size_t size, 
     cl_mem mem = NULL;
     if (value)
         memcpy(&mem, value, sizeof mem);
-    if (mem && (!object_is(mem, KIND_MEM) || mem->context != kernel->program->context))
+    if (mem && (!object_is(mem, KIND_MEM) || mem->context != kernel->program->context ||
+                !mem->image != (arg->kind == ARG_BUFFER)))
         return CL_INVALID_MEM_OBJECT;
     kernel_arg_name(arg, mem);
+    arg->set = true;
+    return CL_SUCCESS;
+}
+
+/* The argument's type says which images it takes. */
+static cl_int set_image(cl_kernel kernel, struct kernel_arg *arg, size_t size, const void *value)
+{
+    cl_mem mem = NULL;
+    if (size == sizeof mem && value)
+        memcpy(&mem, value, sizeof mem);
+    const char *type = kernel->info->args[arg - kernel->args].type;
+    if (size == sizeof mem && (!object_is(mem, KIND_MEM) || !image_fits(mem, type)))
+        return CL_INVALID_MEM_OBJECT;
+    return set_buffer(kernel, arg, size, value);
+}
+
+static cl_int set_sampler(cl_kernel kernel, struct kernel_arg *arg, size_t size, const void *value)
+{
+    cl_sampler sampler = NULL;
+    if (size != sizeof sampler)
+        return CL_INVALID_ARG_SIZE;
+    if (value)
+        memcpy(&sampler, value, sizeof sampler);
+    if (!object_is(sampler, KIND_SAMPLER) || sampler->context != kernel->program->context)
+        return CL_INVALID_SAMPLER;
+    const u64 word = sampler_word(sampler);
+    memcpy(arg->value, &word, MIN(arg->size, sizeof word));
     arg->set = true;
     return CL_SUCCESS;
 }
@@ -302,9 +330,9 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
     case ARG_LOCAL:
         return set_local(arg, arg_size, arg_value);
     case ARG_IMAGE:
-        return arg_size == sizeof(cl_mem) ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_SIZE;
+        return set_image(kernel, arg, arg_size, arg_value);
     case ARG_SAMPLER:
-        return arg_size == sizeof(cl_sampler) ? CL_INVALID_SAMPLER : CL_INVALID_ARG_SIZE;
+        return set_sampler(kernel, arg, arg_size, arg_value);
     case ARG_VALUE:
         break;
     }

@@ -147,6 +147,29 @@ static bool flags_valid(cl_map_flags flags)
            !(flags & CL_MAP_WRITE_INVALIDATE_REGION && flags & (CL_MAP_READ | CL_MAP_WRITE));
 }
 
+void *map_range(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
+                size_t offset, size_t bytes, cl_command_type type, cl_uint wait_count,
+                const cl_event *waits, cl_event *event, cl_int *status)
+{
+    if (!bytes || offset > mem->size || bytes > mem->size - offset || !flags_valid(flags))
+        return failed(status, CL_INVALID_VALUE);
+    if (!mem_host_may(mem, flags))
+        return failed(status, CL_INVALID_OPERATION);
+    struct mapping *mapping = map_create(mem, flags, offset, bytes);
+    if (!mapping)
+        return failed(status, CL_OUT_OF_HOST_MEMORY);
+    u8 *host = mapping->host;
+    mapping->count++; /* the command's reference */
+    const cl_int result = command_enqueue(command_of(mem, mapping, map_run), queue, type,
+                                          wait_count, waits, blocking, event);
+    if (result == CL_SUCCESS)
+        return made(status, host);
+    mapping = map_take(mem, host);
+    if (mapping)
+        mapping_release(mapping);
+    return failed(status, result);
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                   cl_bool blocking_map, cl_map_flags map_flags,
                                                   size_t offset, size_t cb,
@@ -160,24 +183,9 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         status = mem_check(command_queue, buffer);
     if (status != CL_SUCCESS)
         return failed(errcode_ret, status);
-    if (!cb || offset > buffer->size || cb > buffer->size - offset || !flags_valid(map_flags))
-        return failed(errcode_ret, CL_INVALID_VALUE);
-    if (!mem_host_may(buffer, map_flags))
-        return failed(errcode_ret, CL_INVALID_OPERATION);
-    struct mapping *mapping = map_create(buffer, map_flags, offset, cb);
-    if (!mapping)
-        return failed(errcode_ret, CL_OUT_OF_HOST_MEMORY);
-    u8 *host = mapping->host;
-    mapping->count++; /* the command's reference */
-    status =
-        command_enqueue(command_of(buffer, mapping, map_run), command_queue, CL_COMMAND_MAP_BUFFER,
-                        num_events_in_wait_list, event_wait_list, blocking_map, event);
-    if (status == CL_SUCCESS)
-        return made(errcode_ret, host);
-    mapping = map_take(buffer, host);
-    if (mapping)
-        mapping_release(mapping);
-    return failed(errcode_ret, status);
+    return map_range(command_queue, buffer, blocking_map, map_flags, offset, cb,
+                     CL_COMMAND_MAP_BUFFER, num_events_in_wait_list, event_wait_list, event,
+                     errcode_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue,
@@ -189,7 +197,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     LOCKED;
     cl_int status = command_check(command_queue, num_events_in_wait_list, event_wait_list);
     if (status == CL_SUCCESS)
-        status = mem_check(command_queue, memobj);
+        status = mem_check_any(command_queue, memobj);
     if (status != CL_SUCCESS)
         return status;
     struct mapping *mapping = map_take(memobj, mapped_ptr);

@@ -211,6 +211,9 @@ static cl_int launch_run(struct queue_command *command, u64 *ps)
         if (!launch->mems[i])
             continue;
         launch->addresses[i] = mem_on(launch->mems[i], command->queue->device, ps);
+        if (launch->addresses[i] && launch->mems[i]->image)
+            launch->addresses[i] =
+                image_handle(launch->mems[i], command->queue->device, launch->addresses[i]);
         if (!launch->addresses[i])
             return refuse(launch, "", "out of device memory for a buffer argument",
                           CL_MEM_OBJECT_ALLOCATION_FAILURE);
@@ -240,7 +243,7 @@ static void copy_args(struct ndrange_launch *launch)
     u32 count = kernel->info->arg_count;
     size_t bytes = 0;
     for (u32 i = 0; i < count; i++)
-        bytes += kernel->args[i].kind == ARG_VALUE ? kernel->args[i].size : 0;
+        bytes += kernel->args[i].value ? kernel->args[i].size : 0;
     launch->args = checked(calloc(count + 1, sizeof *launch->args));
     launch->mems = checked(calloc(count + 1, sizeof *launch->mems));
     launch->addresses = checked(calloc(count + 1, sizeof *launch->addresses));
@@ -250,7 +253,7 @@ static void copy_args(struct ndrange_launch *launch)
     for (u32 i = 0; i < count; i++) {
         const struct kernel_arg *arg = &kernel->args[i];
         launch->args[i] = (struct hd_arg){&launch->addresses[i], launch->code->info.params[i].size};
-        if (arg->kind == ARG_VALUE) {
+        if (arg->value) {
             launch->args[i].data = memcpy(value, arg->value, arg->size);
             value += arg->size;
         } else if (arg->mem) {

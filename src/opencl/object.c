@@ -40,6 +40,9 @@ static void destroy(struct object *object)
     case KIND_EVENT:
         destroy_event(object);
         break;
+    case KIND_SAMPLER:
+        destroy_sampler(object);
+        break;
     default:
         break; /* platforms and devices live as long as the process */
     }

@@ -56,7 +56,8 @@ enum object_kind { /* of a live object; 0 in a freed one */
     KIND_MEM,
     KIND_PROGRAM,
     KIND_KERNEL,
-    KIND_EVENT
+    KIND_EVENT,
+    KIND_SAMPLER
 };
 
 struct object {
@@ -153,6 +154,13 @@ struct _cl_platform_id {
  * without the lock. */
 cl_platform_id platform_get(void);
 
+/* What stands for an image on a device. */
+struct image_view {
+    struct hd_image *image; /* NULL: nothing */
+    u64 handle;
+    hd_address address; /* of the content */
+};
+
 struct _cl_device_id {
     struct object object;
     struct hd_config *config;
@@ -163,9 +171,10 @@ struct _cl_device_id {
     bool busy;                /* O2 */
     bool parked;          /* its command waits for another device and does not use this one (B2) */
     VEC(hd_address) dead; /* memory of buffers freed while it was busy (B3 of buffer.c) */
-    struct session_device records; /* once it is open */
-    cl_command_queue queues;       /* all queues of the device, without references */
-    hd_address print_buffer;       /* print.c; 0: none yet */
+    VEC(struct image_view) dead_views; /* the same of images */
+    struct session_device records;     /* once it is open */
+    cl_command_queue queues;           /* all queues of the device, without references */
+    hd_address print_buffer;           /* print.c; 0: none yet */
 };
 /* Takes ownership of the configuration; NULL: the error was reported on standard error. */
 cl_device_id device_create(struct hd_config *config);
@@ -321,14 +330,69 @@ struct _cl_mem {
     u32 map_count;
     struct mem_callback *callbacks; /* latest first */
     struct kernel_arg *named; /* kernel arguments that name it; a sub-buffer has its own list */
+    struct mem_image *image;  /* NULL: a buffer */
 };
 /* The buffer's address on a device; moves its content there if necessary and adds the time to `ps`;
  * 0: no memory. Called from a command's `run`. */
 hd_address mem_on(cl_mem mem, cl_device_id device, u64 *ps);
-/* Checks a buffer named by a command. */
+/* Checks a buffer named by a command, an image, or either. */
 cl_int mem_check(cl_command_queue queue, cl_mem mem);
+cl_int image_check(cl_command_queue queue, cl_mem mem);
+cl_int mem_check_any(cl_command_queue queue, cl_mem mem);
+/* Whether flags of a new buffer or image are valid together. */
+bool mem_flags_valid(cl_mem_flags flags);
+/* Creates a buffer, or the memory of an image, with valid flags. NULL: *status says why. */
+cl_mem mem_create(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                  cl_int *status);
+/* Frees what stood for an image on a device, now or when the device is no longer busy (B3). */
+void image_give_back(cl_device_id device, struct image_view view);
+/* Maps a range: buffer.c's clEnqueueMapBuffer and image.c's clEnqueueMapImage. */
+void *map_range(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
+                size_t offset, size_t bytes, cl_command_type type, cl_uint wait_count,
+                const cl_event *waits, cl_event *event, cl_int *status);
 /* Whether the host may read or write it (CL_MAP_READ, CL_MAP_WRITE). */
 bool mem_host_may(cl_mem mem, cl_map_flags flags);
+
+/* ---- images and samplers: image.c ---- */
+
+enum { /* largest sizes in texels, as CUDA devices have them */
+    IMAGE_SIDE = 16384,
+    IMAGE_SIDE_3D = 2048,
+    IMAGE_LAYERS = 2048,
+    IMAGE_BUFFER = 1 << 27 /* of an image of a buffer */
+};
+
+/* An image is a buffer of texels in rows; on each device a texture stands for it. */
+struct mem_image {
+    cl_image_format format;
+    cl_image_desc desc; /* with the dimensions and pitches that hold; 0: there is none */
+    size_t element;     /* bytes of a texel */
+    size_t row, plane;  /* bytes from row to row; from plane, or layer of 2D images, to the next */
+    struct hd_image_shape shape;
+    struct image_view *views; /* by device of the context */
+};
+bool context_has_images(cl_context context);
+static inline bool device_has_images(const struct _cl_device_id *device)
+{
+    return device->target != CODE_SI;
+}
+/* The handle of an image whose content is at an address of a device; 0: none. */
+u64 image_handle(cl_mem mem, cl_device_id device, hd_address address);
+/* With the memory of an image, before it is freed. */
+void mem_image_destroy(cl_mem mem);
+cl_mem_object_type mem_type(const struct _cl_mem *mem);
+/* Whether an argument declared as `type` ("image2d_t") takes this image. */
+bool image_fits(const struct _cl_mem *mem, const char *type);
+
+struct _cl_sampler {
+    struct object object;
+    cl_context context;
+    cl_bool normalized;
+    cl_addressing_mode addressing;
+    cl_filter_mode filter;
+};
+u32 sampler_word(const struct _cl_sampler *sampler);
+void destroy_sampler(void *object);
 
 /* ---- programs: program.c, build.c, binary.c, compiler.c, cache.c, llinfo.c ---- */
 
@@ -381,8 +445,8 @@ enum arg_kind {
     ARG_VALUE,
     ARG_BUFFER,
     ARG_LOCAL,
-    ARG_IMAGE,  /* images and samplers */
-    ARG_SAMPLER /* cannot be set */
+    ARG_IMAGE,
+    ARG_SAMPLER /* its value is the sampler's word */
 };
 
 struct kernel_arg {

@@ -7,20 +7,7 @@
  * Time: copies between host and device take copy_host_picoseconds, others copy_device_picoseconds, whatever the box's
  * layout.
  */
-#include "opencl/opencl.h"
-
-struct side {
-    cl_mem mem;   /* NULL: host memory */
-    u8 *host;     /* if host memory */
-    size_t start; /* bytes */
-    size_t row_pitch, slice_pitch;
-};
-
-struct transfer {
-    struct queue_command command;
-    struct side from, to;
-    size_t region[3];
-};
+#include "opencl/transfer.h"
 
 /* ---- boxes ---- */
 
@@ -171,17 +158,7 @@ static void transfer_destroy(struct queue_command *command)
     free(t);
 }
 
-/* The common arguments of all enqueue functions. */
-struct enqueue {
-    cl_command_queue queue;
-    cl_command_type type;
-    cl_bool blocking;
-    cl_uint wait_count;
-    const cl_event *waits;
-    cl_event *event;
-};
-
-static cl_int enqueue_transfer(const struct transfer *what, const struct enqueue *how)
+cl_int enqueue_transfer(const struct transfer *what, const struct enqueue *how)
 {
     struct transfer *t = checked(malloc(sizeof *t));
     *t = *what;

@@ -122,9 +122,9 @@ void report_print(FILE *to, struct arena *arena, const struct report_run *runs, 
 {
     struct page page = {to, arena, runs, count};
     static void (*const sections[])(struct page * page) = {
-        page_summary, page_findings,   page_limits,   page_slots,     page_series,
-        page_window,  page_memory,     page_roofline, page_occupancy, page_listings,
-        page_energy,  page_statistics, page_setup,
+        page_summary, page_findings, page_limits,     page_slots,     page_series,
+        page_window,  page_memory,   page_roofline,   page_occupancy, page_listings,
+        page_energy,  page_faults,   page_statistics, page_setup,
     };
     for (u32 r = 0; r < count; r++)
         run_select(arena, runs[r].run, NULL);

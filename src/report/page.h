@@ -66,6 +66,7 @@ void page_memory(struct page *page);
 void page_occupancy(struct page *page);
 void page_energy(struct page *page);
 void page_listings(struct page *page);
+void page_faults(struct page *page);
 void page_statistics(struct page *page);
 void page_setup(struct page *page);
 

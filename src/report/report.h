@@ -8,8 +8,8 @@
  *  P1  Every number of a chart is a cell of a table of the page (`data-v`, all digits), and the
  *      script takes it from there: a chart cannot show another number than its table. Without
  *      scripts, the tables are there to be read.
- *  P2  Numbers come from the statistics document, the time series of `--interval` and the trace of
- *      events alone.
+ *  P2  Numbers come from the statistics document, the time series of `--interval`, the trace of
+ *      events and the summary of a campaign alone.
  *  P3  A section that the runs have no data for is left out.
  *  P4  The same inputs give the same bytes. The page is well-formed XML, too.
  */
@@ -28,6 +28,7 @@ struct report_run {
     struct compare_run *run;
     const struct series *series;      /* NULL: none */
     const struct event_trace *events; /* NULL: none */
+    const json_t *faults;             /* summary.json of a campaign (heddle inject); NULL: none */
     const char *sources;              /* folder of source files; NULL: at their recorded paths */
 };
 

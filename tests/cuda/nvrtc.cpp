@@ -26,6 +26,7 @@ static int failures;
 #define OK(call) EXPECT(NVRTC_SUCCESS, call)
 
 static const char source[] =
+    "__device__ void checked(int value) { assert(value > 0); }\n"
     "#include \"inner/amount.h\"\n"
     "namespace own { __device__ int added = 1; }\n"
     "template <typename T, int N> __global__ void fill(T *to) { to[threadIdx.x] = N + AMOUNT + MORE + own::added; }\n"

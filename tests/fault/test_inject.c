@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -955,6 +956,86 @@ static void ends_early(void **state)
     close_bed(bed);
 }
 
+/* ---- campaigns that were killed ---- */
+
+enum {
+    IDENTITY = 65 /* bytes before the first record */
+};
+
+static void strike_kept(struct bed *bed, const char *keep, u64 seed, enum hd_effect *effects)
+{
+    struct hd_fault fault;
+    inject(bed, (struct hd_inject_plan){.structures = "^collect[.]registers$",
+                                        .faults = 40,
+                                        .only = -1,
+                                        .jobs = 2,
+                                        .seed = seed,
+                                        .keep = keep});
+    for (u64 i = 0; hd_inject_fault(bed->inject, i, &fault); i++)
+        effects[i] = fault.effect;
+}
+
+/* A file that ends in the middle of a record: the records before it are taken over, and nothing else. One
+ * of them is changed, so that it can be told. Of another campaign, none is. */
+static void resumed(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    char path[] = "/tmp/heddle-kept-XXXXXX";
+    enum hd_effect whole[40], again[40];
+    u8 bytes[1 << 16];
+    close(mkstemp(path));
+    strike_kept(bed, path, 1, whole);
+    FILE *file = fopen(path, "rb");
+    const size_t all = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    const size_t record = (all - IDENTITY) / 40;
+    assert_int_equal((all - IDENTITY) % 40, 0);
+    u64 id;
+    memcpy(&id, bytes + IDENTITY, sizeof id);
+    bytes[IDENTITY + sizeof id] = HD_EFFECT_GRAY;
+    for (u64 seed = 1; seed <= 2; seed++) {
+        file = fopen(path, "wb");
+        fwrite(bytes, 1, IDENTITY + 10 * record + record / 2, file);
+        fclose(file);
+        strike_kept(bed, path, seed, again);
+        for (u32 i = 0; i < 40 && seed == 1; i++)
+            assert_int_equal(again[i], i == id ? HD_EFFECT_GRAY : whole[i]);
+        for (u32 i = 0; i < 40 && seed == 2; i++)
+            assert_int_not_equal(again[i], HD_EFFECT_GRAY);
+        file = fopen(path, "rb"); /* it is whole now */
+        fseek(file, 0, SEEK_END);
+        assert_int_equal(ftell(file), all);
+        fclose(file);
+    }
+    unlink(path);
+    close_bed(bed);
+}
+
+/* A file that cannot be written does no harm; one that another campaign has open is refused. */
+static void cannot_keep(void **state)
+{
+    struct bed *bed = open_bed(simple, NULL);
+    char path[] = "/tmp/heddle-kept-XXXXXX";
+    enum hd_effect right[40], full[40];
+    struct hd_error error = {0};
+    const struct hd_inject_host host = {run, NULL, bed};
+    strike_kept(bed, NULL, 1, right);
+    strike_kept(bed, "/dev/full", 1, full);
+    assert_memory_equal(right, full, sizeof right);
+    const int held = mkstemp(path);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    hd_inject_destroy(bed->inject);
+    bed->inject = hd_inject_create(
+        bed->device, &(struct hd_inject_plan){.faults = 1, .only = -1, .jobs = 1, .keep = path},
+        &error);
+    must(bed->inject, &error);
+    assert_false(hd_inject_run(bed->inject, &host, &error));
+    assert_non_null(strstr(error.message, "another campaign writes it"));
+    close(held);
+    unlink(path);
+    close_bed(bed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -988,6 +1069,8 @@ int main(void)
         cmocka_unit_test(refused_lists),
         cmocka_unit_test(refused_plans),
         cmocka_unit_test(ends_early),
+        cmocka_unit_test(resumed),
+        cmocka_unit_test(cannot_keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,10 +58,13 @@ static void test_missing(void **state)
     static const struct {
         const char *setting, *key, *missing;
     } cases[] = {
-        {"readonly.enabled=false", "readonly.sets", "readonly.enabled=true"},
+        {"readonly.enabled=false", "readonly.sets",
+         "readonly.enabled=true or texture.cache=readonly"},
         {"readonly.enabled=true", "readonly.sets", NULL},
         {"readonly.enabled=false", "readonly.enabled", NULL},
-        {"readonly.enabled=false", "readonly.bytes", "readonly.enabled=true"},
+        {"readonly.enabled=false", "readonly.bytes",
+         "readonly.enabled=true or texture.cache=readonly"},
+        {"texture.cache=readonly", "readonly.bytes", NULL},
         {"l1d.global=false", "l1d.sets", NULL}, /* local memory uses it */
         {"gpu.cluster=1", "cluster_icache.ports", "gpu.cluster>1"},
         {"gpu.cluster=2", "cluster_icache.ports", NULL},

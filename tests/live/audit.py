@@ -30,6 +30,7 @@ SMALL = ("gpu.cores=1 l2.channels=1 l2.sets=2 l2.ways=2 l2.mshrs=16 l2.queue_in=
          "dram.queue=8 l1d.sets=8 l1d.ways=4 icache.sets=1 icache.ways=4 constant.sets=1 core.warps=16").split()
 MACHINES = {
     "gtx480": ("ptx", SMALL),
+    "gtx1080ti": ("ptx", SMALL),
     "miaow": ("clang14.so", []),
 }
 MATRIX, OUT = "in:a.bin", "out:y.bin:%d" % (4 * N * N)

@@ -63,6 +63,16 @@ enum {
     " @%q0 bra THEN;\n mad.lo.u32 %r0, %t, 5, %w; xor.b32 %r0, %r0, 99; bra.uni JOIN;\nTHEN: " \
     "mad.lo.u32 %r0, %l, %t, %w; add.u32 %r0, %r0, 3;\nJOIN: add.u32 %r0, %r0, 1;"
 
+/* The cycle of the last of these that is about one of the instructions from `first` to `end`. */
+static u64 last_cycle(const struct moves *moves, u32 first, u32 end)
+{
+    u64 cycle = 0;
+    for (u32 i = 0; i < moves->count; i++)
+        if (moves->data[i].inst >= first && moves->data[i].inst <= end)
+            cycle = MAX(cycle, moves->data[i].cycle);
+    return cycle;
+}
+
 /* Even lanes of one warp and odd lanes of the other go the same way: each way is executed once. */
 static void two_halves(void **state)
 {
@@ -93,6 +103,13 @@ static void two_halves(void **state)
     /* both masks of: the meeting, either way; what is read: the ways */
     assert_int_equal(stat(pair.other, "tbc.stack_writes"), 3 * 2);
     assert_int_equal(stat(pair.other, "tbc.stack_reads"), 2 * 2);
+    /* after the branch and after either way: until the last result is there */
+    static const u32 lasts[] = {BRANCH, BRANCH + 3, BRANCH + 5};
+    u64 drained = 0;
+    for (u32 i = 0; i < ARRAY_LEN(lasts); i++)
+        drained += last_cycle(&pair.other->retired, lasts[i] - 1, lasts[i]) -
+                   last_cycle(&pair.other->issued, lasts[i], lasts[i]);
+    assert_int_equal(stat(pair.other, "tbc.drained"), drained);
     pair_close(pair);
 }
 

@@ -338,6 +338,24 @@ static void residuals_are_told(void **state)
     assert_null(hd_area_json(NULL));
 }
 
+/* miaow: 1,024 registers, 40 warps. 10 levels choose a busy bit, or log2(40 x 256) = 13.32; an AND of 4
+ * has 2; two arbiters 2 x log2(40) and 2 x 2; choosing the warp's instruction log2(40) = 5.32. */
+static void issue_path_is_that_of_its_stage(void **state)
+{
+    json_t *area = area_of("miaow", "tbc.on=true");
+    const json_t *path = json_object_get(area, "issue_path");
+    const f64 warps = log2(40), levels = 10 + 2 + 2 * warps + 4 + warps;
+    assert_true(fabs(number(path, "levels") - levels) < 1e-9);
+    assert_true(fabs(number(path, "by_offset") - (levels + warps + 8 - 10)) < 1e-9);
+    assert_true(fabs(number(path, "grows_percent") - 100 * (warps - 2) / levels) < 1e-9);
+    assert_true(number(row_of(area, "tbc", "busy"), "total_bits") == 40 * 256);
+    assert_true(number(row_of(area, "tbc", "homes"), "total_bits") == 40 * 64 * 6);
+    json_decref(area);
+    area = area_of("gtx480", "tbc.on=true");
+    assert_null(json_object_get(area, "issue_path"));
+    json_decref(area);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +367,7 @@ int main(void)
         cmocka_unit_test(mechanisms_add),
         cmocka_unit_test(changes_add_the_difference),
         cmocka_unit_test(residuals_are_told),
+        cmocka_unit_test(issue_path_is_that_of_its_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,6 +290,30 @@ def window(folder):
         assert message in done.stderr, done.stderr
 
 
+def faults(folder):
+    """Outcomes of a campaign, by structure, are those of its summary."""
+    kernel = [word for word in RUN[1:] if word != "--quiet"]
+    heddle(folder, "inject", *kernel, "--faults", "40", "--structures", "register|shared|issue", "--out", "campaign", "--quiet")
+    heddle(folder, *RUN, "--stats", "f.json")
+    heddle(folder, "report", "f.json", "--faults", "campaign/summary.json")
+    page, summary = Page(folder / "f.html"), json.loads((folder / "campaign/summary.json").read_text())
+    hit = [row for row in summary["structures"] if row.get("faults")]
+    assert hit and sum(row["faults"] for row in hit) == 40
+    figure, failures = page.figure("faults"), page.figure("failures").numbers()
+    assert [label for label, _ in figure.rows] == [row["structure"] for row in hit]
+    for row in hit:
+        assert figure.numbers()[row["structure"]] == {name: row["outcomes"][name]["count"] for name in figure.names}
+        assert failures[row["structure"]]["failures"] == row["failures"]["count"]
+        assert failures[row["structure"]]["share"] == row["failures"]["share"]
+    assert failures["all"]["faults"] == 40 and failures["all"]["share"] == summary["total"]["failures"]["share"]
+    heddle(folder, *(word if word != "gtx480" else "titanx" for word in RUN), "--stats", "g.json")
+    for words, message in ((("g.json", "--faults", "campaign/summary.json"), "another program or machine"),
+                           (("f.json", "--faults", "f.json"), "expected the summary.json"),
+                           (("f.json", "--faults", "none.json"), "none.json: cannot open")):
+        done = heddle(folder, "report", *words, code=2)
+        assert message in done.stderr, done.stderr
+
+
 def errors(folder):
     (folder / "bad.csv").write_text("launch,kernel\n0,k\n")
     (folder / "bad.jsonl").write_text('{"from_cycle": 0}\n')
@@ -322,4 +346,5 @@ with tempfile.TemporaryDirectory() as name:
     findings(here, run)
     without_time(here)
     window(here)
+    faults(here)
     errors(here)

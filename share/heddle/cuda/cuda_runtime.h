@@ -63,16 +63,16 @@ __device__ static inline void *malloc(size_t bytes)
 {
     return ::malloc(bytes);
 }
-}
+} // namespace std
 
-#define HEDDLE_INDEX(type)                                     \
-    __device__ inline type::operator dim3() const              \
-    {                                                          \
-        return dim3(x, y, z);                                  \
-    }                                                          \
-    __device__ inline type::operator uint3() const             \
-    {                                                          \
-        return {x, y, z};                                      \
+#define HEDDLE_INDEX(type)                         \
+    __device__ inline type::operator dim3() const  \
+    {                                              \
+        return dim3(x, y, z);                      \
+    }                                              \
+    __device__ inline type::operator uint3() const \
+    {                                              \
+        return {x, y, z};                          \
     }
 HEDDLE_INDEX(__cuda_builtin_threadIdx_t)
 HEDDLE_INDEX(__cuda_builtin_blockIdx_t)
@@ -86,6 +86,7 @@ typedef unsigned cuuint32_t;
 
 #include "heddle_device.h"
 #include "heddle_templates.h"
+#include "heddle_textures.h"
 
 #ifdef __HEDDLE_RELOCATABLE__
 /* The compiler registers no device code of a file without kernels and variables. */

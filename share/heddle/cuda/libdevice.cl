@@ -30,14 +30,111 @@
     }
 #define SAME(name) ONE(name, name)
 SAME(acos) SAME(acosh) SAME(asin) SAME(asinh) SAME(atan) SAME(atanh) SAME(cbrt) SAME(ceil)
-SAME(cos) SAME(cosh) SAME(cospi) SAME(erf) SAME(erfc) SAME(exp) SAME(exp10) SAME(exp2) SAME(expm1)
-SAME(fabs) SAME(floor) SAME(lgamma) SAME(log) SAME(log10) SAME(log1p) SAME(log2) SAME(logb)
+SAME(cos) SAME(cospi) SAME(erf) SAME(erfc) SAME(exp) SAME(exp10) SAME(exp2)
+SAME(fabs) SAME(floor) SAME(lgamma) SAME(log10) SAME(log1p) SAME(log2) SAME(logb)
 SAME(rint) SAME(round) SAME(sin) SAME(sinh) SAME(sinpi) SAME(tan) SAME(tanh) SAME(tgamma)
 SAME(trunc)
 ONE(nearbyint, rint)
 TWO(atan2, atan2) TWO(copysign, copysign) TWO(fdim, fdim) TWO(fmax, fmax) TWO(fmin, fmin)
 TWO(fmod, fmod) TWO(hypot, hypot) TWO(nextafter, nextafter) TWO(pow, pow)
 TWO(remainder, remainder)
+
+/* ---- functions whose errors in the library are above CUDA's limits ---- */
+
+double __nv_cosh(double x)
+{
+    return cosh(x);
+}
+double __nv_expm1(double x)
+{
+    return expm1(x);
+}
+
+/* x as m * 2^e with m around 1: log x = e log 2 + log m, by a polynomial in m - 1. */
+float __nv_logf(float x)
+{
+    const bool tiny = x < 0x1p-126f;
+    const int bits = as_int(tiny ? x * 0x1p23f : x), up = (bits - 0x3f2aaaab) & ~0x7fffff;
+    const float e = (float)(up >> 23) - (tiny ? 23.0f : 0.0f);
+    const float f = as_float(bits - up) - 1.0f, s = f * f;
+    float r = -0x1.0ae000p-3f, t = 0x1.208000p-3f;
+    if (!(x > 0 && x < INFINITY))
+        return x == 0 ? -INFINITY : x < 0 ? NAN : x + x;
+    r = fma(r, s, -0x1.f198b2p-4f);
+    t = fma(t, s, 0x1.1e5740p-3f);
+    r = fma(r, s, -0x1.55b36cp-3f);
+    t = fma(t, s, 0x1.99d8b2p-3f);
+    r = fma(r, s, -0x1.fffe02p-3f);
+    r = fma(t, f, r);
+    r = fma(r, f, 0x1.5554fap-2f);
+    r = fma(r, f, -0.5f);
+    r = fma(r, s, f);
+    return fma(e, 0x1.62e430p-1f, r);
+}
+
+/* The same for double: log m = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f), the series of the
+ * inverse hyperbolic tangent (as in W. Cody, W. Waite, 1980; coefficients of fdlibm). */
+double __nv_log(double x)
+{
+    const bool tiny = x < 0x1p-1022;
+    const ulong bits = as_ulong(tiny ? x * 0x1p54 : x);
+    const long up = (long)(bits - 0x3fe6a09e667f3bcdul) & ~0xffffffffffffful;
+    const double e = (double)(up >> 52) - (tiny ? 54.0 : 0.0);
+    const double f = as_double(bits - (ulong)up) - 1.0, s = f / (2.0 + f), z = s * s, w = z * z;
+    if (!(x > 0 && x < INFINITY))
+        return x == 0 ? -INFINITY : x < 0 ? NAN : x + x;
+    const double even = w * fma(w, fma(w, 1.531383769920937332e-01, 2.222219843214978396e-01),
+                                3.999999999940941908e-01);
+    const double odd =
+        z * fma(w, fma(w, fma(w, 1.479819860511658591e-01, 1.818357216161805012e-01),
+                       2.857142874366239149e-01), 6.666666666666735130e-01);
+    const double half_square = 0.5 * f * f;
+    const double low = fma(s, half_square + (even + odd), e * 1.90821492927058770002e-10);
+    return fma(e, 6.93147180369123816490e-01, f - (half_square - low));
+}
+
+/* exp(x) - 1 as 2^i (exp(f) - 1) + (2^i - 1), with f the rest of x in units of log 2; the difference 2^i - 1
+ * is kept in two parts. */
+float __nv_expm1f(float x)
+{
+    const float j = rint(x * 1.442695f);
+    const float f = fma(j, -1.42860677e-6f, fma(j, -6.93145752e-1f, x)), s = f * f;
+    float r = 0x1.9de000p-13f;
+    if (x == 0 || !(x > -18.0f && x < 89.0f)) /* below, -1 is nearest */
+        return x == 0 ? x : x >= 89.0f ? INFINITY : x != x ? x : -1.0f;
+    r = fma(r, f, 0x1.6d30bcp-10f);
+    r = fma(r, f, 0x1.1111f6p-7f);
+    r = fma(r, f, 0x1.55559ep-5f);
+    r = fma(r, f, 0x1.55555cp-3f);
+    r = fma(r, f, 0x1.fffffep-2f);
+    if (j == 0)
+        return fma(r, s, f);
+    const float v = fma(r, s, j == 1 ? f + 0.5f : f);
+    if (j == 1)
+        return v + v;
+    const float t = ldexp(0.5f, (int)j), y = t - 0.5f, rest = (t - y) - 0.5f;
+    const float half_result = fma(v, t, rest) + y;
+    return half_result + half_result;
+}
+
+/* exp(|x|) / 2 and the half of its inverse; the first is made with the exponent one less, so that it overflows
+ * only where the result does. */
+float __nv_coshf(float x)
+{
+    const float a = fabs(x), j = rint(a * 1.442695f);
+    const float f = fma(j, -1.42860677e-6f, fma(j, -6.93145752e-1f, a));
+    float r = 0x1.694000p-10f;
+    if (!(a < 90.0f))
+        return a != a ? a : INFINITY;
+    r = fma(r, f, 0x1.125edcp-7f);
+    r = fma(r, f, 0x1.555b5ap-5f);
+    r = fma(r, f, 0x1.555450p-3f);
+    r = fma(r, f, 0x1.fffff6p-2f);
+    r = fma(r, f, 1.0f);
+    r = fma(r, f, 1.0f);
+    const float half_power = ldexp(r, (int)j - 1);
+    return half_power < INFINITY ? half_power + 0.25f / half_power : half_power;
+}
 
 float __nv_sqrtf(float x)
 {

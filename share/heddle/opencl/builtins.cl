@@ -77,6 +77,7 @@
 #include "math.cl"
 #ifdef __NVPTX__
 #include "atomic.cl"
+#include "image.cl"
 #include "native.cl"
 #endif
 #ifdef HD_ROCM

@@ -24,6 +24,7 @@
 #include "core/common/lsu_tick.h"
 #include "core/live.h"
 #include "exec/memory_view.h"
+#include "exec/texture.h"
 #include "mem/stride.h"
 
 /* ---- the head ---- */
@@ -115,6 +116,8 @@ static bool list_runs(struct core *core, const struct dyninst *f, enum coalesce_
 
 static bool is_readonly(const struct core *core, const struct dyninst *f)
 {
+    if (UNLIKELY(f->code->op == OP_tex))
+        return core->config.texture->cache == TEXTURE_BY_READONLY;
     return core->config.readonly->enabled && f->code->mods & MOD_READ_ONLY;
 }
 
@@ -152,6 +155,38 @@ static void sort_by_address(struct transaction *list, u32 count)
     }
 }
 
+/* Transactions of a texture fetch: first those of the first texels of all lanes. The fetch occupies
+ * the head while its texels are addressed. */
+static COLD void list_texels(struct core *core, struct inflight *inflight)
+{
+    struct lsu *lsu = core->lsu.unit;
+    const struct dyninst *f = &inflight->dyn;
+    const u32 rate = core->config.texture->lanes_per_cycle;
+    u64 texel[TEXTURE_TEXELS][MAX_LANES], lanes[TEXTURE_TEXELS] = {0};
+    u32 turns = 0, texels = 0;
+    for (u64 set = f->lanes; set; set &= set - 1) {
+        const u32 lane = first_bit(set);
+        u64 address[TEXTURE_TEXELS];
+        const u32 count = dyninst_texels(f, lane, address);
+        for (u32 k = 0; k < count; k++) {
+            texel[k][lane] = address[k];
+            lanes[k] |= bit(lane);
+        }
+        texels += count;
+        turns += MAX((count + 3) / 4, 1);
+    }
+    for (u32 k = 0; k < TEXTURE_TEXELS && lanes[k]; k++)
+        coalesce(COALESCE_LINE, lsu->list_bytes, texel[k], lanes[k], f->bytes, false, lsu->list,
+                 &lsu->count);
+    const u32 cycles = (turns + rate - 1) / rate;
+    lsu->shared_until = core_cycle(core) + cycles - 1;
+    core->stats.texture.instructions++;
+    core->stats.texture.lanes += count_lanes(f->lanes);
+    core->stats.texture.texels += texels;
+    core->stats.texture.transactions += lsu->count;
+    core->stats.texture.cycles += cycles;
+}
+
 /* Makes the list of transactions of the access at the head. */
 static void make_list(struct core *core, struct inflight *inflight)
 {
@@ -167,6 +202,8 @@ static void make_list(struct core *core, struct inflight *inflight)
         list_local_accesses(core, inflight);
     if (f->global && f->atomic) {
         list_atomics(core, f, rule);
+    } else if (UNLIKELY(f->code->op == OP_tex)) {
+        list_texels(core, inflight);
     } else if (f->global && !(f->strided && list_runs(core, f, rule))) {
         coalesce(rule, lsu->list_bytes, dyninst_addresses(f), f->global, f->bytes, f->stores,
                  lsu->list, &lsu->count);
@@ -178,6 +215,7 @@ static void make_list(struct core *core, struct inflight *inflight)
         sort_by_address(lsu->list, lsu->count);
     if (UNLIKELY(inflight->silent) && f->stores)
         lsu->count = 0;
+    core->stats.texture.surface_accesses += f->code->op == OP_suld || f->code->op == OP_sust;
     core->stats.lsu.transactions += lsu->count;
     core->profile[f->inst].transactions += lsu->count;
     core->stats.lsu.memory_accesses++;

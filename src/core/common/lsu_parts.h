@@ -141,7 +141,9 @@ static inline void part_done(struct core *core, u32 index, bool from_memory)
     struct inflight *inflight = core_inflight(core, index);
     if (--inflight->outstanding || !inflight->sent)
         return;
-    if (from_memory)
+    if (UNLIKELY(inflight->dyn.code->op == OP_tex)) /* texels are filtered now */
+        wheel_add(core, inflight, core->config.texture->latency);
+    else if (from_memory)
         finish_later(core, index);
     else
         inflight_retire(core, inflight);

@@ -287,7 +287,7 @@ static void caches_state(struct state_list *list, const struct core_config *mach
     cache.visitors = &live_cache_visitors;
     cache.machine = machine;
     cache.which = CLIENT_READONLY;
-    if (machine->readonly->enabled)
+    if (machine->readonly->enabled || machine->texture->cache == TEXTURE_BY_READONLY)
         cache_state(list, "readonly", &cache);
     cache = (struct cache_state){CACHE_CONFIG(machine->constant, WRITE_EVICT),
                                  machine->constant->miss_queue, width.pc, load};

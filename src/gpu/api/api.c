@@ -352,6 +352,9 @@ void hd_device_close(struct hd_device *device)
     free(device->mechanisms.uses);
     free(device->mechanism_totals);
     chip_maps_release(device->chip);
+    while (device->images)
+        hd_image_destroy(device->images);
+    texture_table_free(&device->textures);
     memory_destroy(device->memory);
     bounds_destroy(device->bounds);
     config_destroy(device->config);

@@ -139,28 +139,54 @@ static bool not_found(const struct hd_module *module, const char *what, const ch
                      near ? "'?" : "");
 }
 
+/* The number of a variable, or of a reference; UINT32_MAX: there is none, an error. */
+static u32 find_variable(const struct hd_module *module, const char *name, bool texture,
+                         struct hd_error *error)
+{
+    const struct program *program = module->program;
+    const char **names = checked(calloc(program->variable_count + 1, sizeof *names));
+    struct error inner = {0};
+    u32 count = 0, found = UINT32_MAX;
+    for (u32 i = 0; i < program->variable_count; i++) {
+        const struct variable *v = &program->variables[i];
+        if (v->is_texture != texture)
+            continue;
+        names[count++] = v->name;
+        if (found == UINT32_MAX && !strcmp(v->name, name) && !v->is_extern)
+            found = i;
+    }
+    if (found == UINT32_MAX) {
+        not_found(module, texture ? "texture" : "variable", name, names, count, &inner);
+        api_fail(error, &inner);
+    }
+    free(names);
+    return found;
+}
+
 bool hd_module_variable(struct hd_module *module, const char *name, hd_address *address,
                         uint64_t *bytes, struct hd_error *error)
 {
     if (!module || !name)
         return api_null(error, "hd_module_variable");
-    const struct program *program = module->program;
-    const char **names = checked(calloc(program->variable_count + 1, sizeof *names));
-    for (u32 i = 0; i < program->variable_count; i++) {
-        names[i] = program->variables[i].name;
-        if (strcmp(names[i], name) != 0 || program->variables[i].is_extern)
-            continue;
-        if (address)
-            *address = module->image->variable_addresses[i];
-        if (bytes)
-            *bytes = program->variables[i].size;
-        free(names);
-        return true;
-    }
-    struct error inner = {0};
-    not_found(module, "variable", name, names, program->variable_count, &inner);
-    free(names);
-    return api_fail(error, &inner);
+    const u32 i = find_variable(module, name, false, error);
+    if (i == UINT32_MAX)
+        return false;
+    if (address)
+        *address = module->image->variable_addresses[i];
+    if (bytes)
+        *bytes = module->program->variables[i].size;
+    return true;
+}
+
+bool hd_module_texture(struct hd_module *module, const char *name, uint64_t *handle,
+                       struct hd_error *error)
+{
+    if (!module || !name || !handle)
+        return api_null(error, "hd_module_texture");
+    const u32 i = find_variable(module, name, true, error);
+    if (i != UINT32_MAX)
+        *handle = module->image->variable_addresses[i];
+    return i != UINT32_MAX;
 }
 
 size_t hd_kernel_count(const struct hd_module *module)

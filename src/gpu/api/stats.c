@@ -1,5 +1,6 @@
 /* The launches of a device as JSON. */
 #include "gpu/machine/stats.h"
+#include "base/demangle.h"
 #include "base/text.h"
 #include "gpu/api/api.h"
 #include "gpu/launch/launch.h"
@@ -43,10 +44,21 @@ static json_t *seconds_json(const struct machine_stats *machine)
     return machine ? json_real((f64)machine->timing.picoseconds * 1e-12) : json_null();
 }
 
+/* The kernel's name, and what its C++ source calls it. */
+static void set_kernel(json_t *json, const char *name)
+{
+    struct arena *arena = arena_create();
+    const char *shown = demangle(arena, name);
+    json_object_set_new(json, "kernel", text_json(name));
+    if (shown != name)
+        json_object_set_new(json, "demangled", text_json(shown));
+    arena_destroy(arena);
+}
+
 static json_t *launch_json(const struct hd_device *device, const struct launch_record *launch)
 {
     json_t *json = json_object(), *stats = json_object();
-    json_object_set_new(json, "kernel", text_json(launch->kernel));
+    set_kernel(json, launch->kernel);
     json_object_set_new(json, "grid", triple(launch->grid));
     json_object_set_new(json, "block", triple(launch->block));
     json_object_set_new(json, "cycles",

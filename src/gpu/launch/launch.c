@@ -56,6 +56,7 @@ void launch_set_device(struct exec *exec, struct hd_device *device)
     exec->memory = device->memory;
     exec->bounds = device->bounds;
     exec->heap = &device->heap;
+    exec->textures = &device->textures;
     exec->limits = device->launch;
     exec->cores = device->gpu->cores;
     exec->warps_per_core = device->core->warps;

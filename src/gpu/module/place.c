@@ -90,7 +90,11 @@ static bool allocate_variables(struct hd_module *module, struct error *error)
             module->image->variable_addresses[i] = module->code_address + v->load_offset;
             continue;
         }
-        u64 address = memory_allocate(memory, MAX(v->size, 1), ALLOC_VARIABLE, v->name, error);
+        u64 address = v->is_texture ? texture_add(&module->device->textures)
+                                    : memory_allocate(memory, MAX(v->size, 1), ALLOC_VARIABLE,
+                                                      v->name, error);
+        if (v->is_texture && !address)
+            error_set(error, ERROR_MEMORY, v->name, "too many textures");
         if (!address)
             return false;
         module->image->variable_addresses[i] = address;
@@ -107,7 +111,7 @@ static bool relocate_variables(struct hd_module *module, struct error *error)
     for (u32 i = 0; i < program->variable_count; i++) {
         const struct variable *v = &program->variables[i];
         u64 address = module->image->variable_addresses[i];
-        if (!address || v->in_load)
+        if (!address || v->in_load || v->is_texture)
             continue;
         for (u32 r = 0; r < v->relocation_count; r++) {
             const struct relocation *relocation = &v->relocations[r];
@@ -156,9 +160,13 @@ void module_displace(struct hd_module *module)
 {
     struct memory *memory = module->device->memory;
     struct error ignored; /* freeing an allocation cannot fail */
-    for (u32 i = 0; module->image && i < module->program->variable_count; i++)
-        if (module->image->variable_addresses[i] && !module->program->variables[i].in_load)
-            memory_free(memory, module->image->variable_addresses[i], &ignored);
+    for (u32 i = 0; module->image && i < module->program->variable_count; i++) {
+        const u64 address = module->image->variable_addresses[i];
+        if (module->program->variables[i].is_texture)
+            texture_drop(&module->device->textures, address);
+        else if (address && !module->program->variables[i].in_load)
+            memory_free(memory, address, &ignored);
+    }
     for (u32 i = 0; i < module->pieces.count; i++)
         memory_free(memory, module->pieces.data[i], &ignored);
     vec_free(&module->pieces);

@@ -208,11 +208,13 @@ static void flush(struct perfetto *perfetto)
     perfetto->out.v.count = 0;
 }
 
-/* Adds the sequence's own fields to the current packet and closes it. */
-static void send(struct perfetto *perfetto, u32 number, struct sequence *sequence)
+/* Adds the sequence's own fields to the current packet and closes it; `refers`: to interned texts. */
+static void send(struct perfetto *perfetto, u32 number, struct sequence *sequence, bool refers)
 {
     put_uint(&perfetto->packet, PACKET_SEQUENCE, number);
-    put_uint(&perfetto->packet, PACKET_FLAGS, FLAG_NEEDS | (sequence->begun ? 0 : FLAG_CLEARED));
+    const u32 flags = (refers ? FLAG_NEEDS : 0) | (sequence->begun ? 0 : FLAG_CLEARED);
+    if (flags)
+        put_uint(&perfetto->packet, PACKET_FLAGS, flags);
     sequence->begun = true;
     if (perfetto->interned.v.count)
         put_message(&perfetto->packet, PACKET_INTERNED, &perfetto->interned);
@@ -225,7 +227,7 @@ static void send(struct perfetto *perfetto, u32 number, struct sequence *sequenc
 static void send_descriptor(struct perfetto *perfetto, u32 number)
 {
     put_message(&perfetto->packet, PACKET_DESCRIPTOR, &perfetto->event);
-    send(perfetto, number, sequence_of(perfetto, number));
+    send(perfetto, number, sequence_of(perfetto, number), false);
 }
 
 void perfetto_process(struct perfetto *perfetto, u32 sequence, u64 uuid, u32 pid, const char *name)
@@ -276,7 +278,7 @@ static void send_event(struct perfetto *perfetto, u32 number, u64 uuid, fs time,
     put_uint(&perfetto->event, EVENT_TRACK, uuid);
     put_uint(&perfetto->packet, PACKET_TIMESTAMP, sequence->last);
     put_message(&perfetto->packet, PACKET_EVENT, &perfetto->event);
-    send(perfetto, number, sequence);
+    send(perfetto, number, sequence, type == TYPE_BEGIN);
 }
 
 static void put_argument(struct perfetto *perfetto, struct sequence *sequence,

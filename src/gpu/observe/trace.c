@@ -17,15 +17,12 @@ enum {
     FIRST_TID = 1 << 16,
 };
 
-/* Track numbers: 2^32 per core, preceded by those of the device. */
+/* Track numbers. Those of cores are given in the order of their first use: small ones take few bytes. */
 enum {
     UUID_DEVICE = 1,
     UUID_LAUNCHES = 2,
     UUID_COUNTERS = 16, /* and up */
-    UUID_CORE = 1,      /* of a core */
-    UUID_BLOCKS = 0x1000,
-    UUID_WARPS = 0x2000,
-    UUID_REQUESTS = 0x10000,
+    UUID_FIRST = 32,    /* of the tracks of cores */
 };
 
 struct traced_request {
@@ -35,24 +32,30 @@ struct traced_request {
 };
 
 struct warp_track {
-    bool described, open;
+    u32 uuid; /* 0: not described */
+    bool open;
     u8 stall; /* of the open slice; STALL_NONE: no slice */
     u32 inst;
 };
 
+struct request_track {
+    u32 uuid;
+    bool taken;
+};
+
 struct core_track {
-    bool described;
-    bool block_described[SLOTS], block_open[SLOTS];
+    u32 uuid;          /* 0: not described */
+    u32 blocks[SLOTS]; /* likewise */
+    bool block_open[SLOTS];
     struct warp_track warps[SLOTS];
     VEC(struct traced_request) requests; /* in flight, oldest first */
-    VEC(bool) taken;                     /* by request track: in use */
+    VEC(struct request_track) tracks;    /* of requests */
 };
 
 /* Numbers of texts that events refer to. */
 struct words {
-    u32 block, warp, stalls[STALLS], requests[PACKET_KINDS], unknown;
-    u32 key_block, key_kernel, key_warp, key_pc, key_line, key_code, key_address, key_grid,
-        key_block_size;
+    u32 block, warp, stalls[STALLS], requests[PACKET_KINDS];
+    u32 key_block, key_kernel, key_warp, key_at, key_address, key_grid, key_block_size;
 };
 
 struct trace {
@@ -61,14 +64,15 @@ struct trace {
     bool in_launch, device_described, counters_described;
     struct words words;
     VEC(struct core_track *) cores;
-    u32 kernel;         /* the kernel's name, as a value */
-    u32 *codes, *lines; /* by instruction of the program: values, 0: not used yet */
+    u32 uuids;  /* given so far */
+    u32 kernel; /* the kernel's name, as a value */
+    u32 *codes; /* by instruction of the program: values, 0: not used yet */
     fs last;
 };
 
-static u64 core_uuid(u32 core, u64 which)
+static u32 new_uuid(struct trace *trace)
 {
-    return ((u64)core + 1) << 32 | which;
+    return UUID_FIRST + trace->uuids++;
 }
 
 /* ---- descriptions ---- */
@@ -81,23 +85,27 @@ static struct core_track *core_of(struct trace *trace, u32 core)
     if (!*track) {
         *track = checked(calloc(1, sizeof **track));
     }
-    if (!(*track)->described) {
+    if (!(*track)->uuid) {
         char name[32];
         snprintf(name, sizeof name, "core %u", core);
-        perfetto_process(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_CORE),
-                         CORE_PID + core, name);
-        (*track)->described = true;
+        (*track)->uuid = new_uuid(trace);
+        perfetto_process(trace->perfetto, CORE_SEQUENCE + core, (*track)->uuid, CORE_PID + core,
+                         name);
     }
     return *track;
 }
 
-/* Describes a thread of a core; thread numbers are above those of processes. */
-static void describe_thread(struct trace *trace, u32 core, u64 which, u32 number, const char *what,
+/* Describes a thread of a core, if that has not been done; thread numbers are above those of
+ * processes. */
+static void describe_thread(struct trace *trace, u32 core, u32 *uuid, u32 number, const char *what,
                             u32 slot)
 {
     char name[32];
+    if (*uuid)
+        return;
+    *uuid = new_uuid(trace);
     snprintf(name, sizeof name, "%s slot %u", what, slot);
-    perfetto_thread(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, which), CORE_PID + core,
+    perfetto_thread(trace->perfetto, CORE_SEQUENCE + core, *uuid, CORE_PID + core,
                     FIRST_TID + core * TIDS_PER_CORE + number, name);
 }
 
@@ -113,36 +121,28 @@ static void describe_device(struct trace *trace)
 
 /* ---- instructions ---- */
 
+/* "0x48 'ld.global.u32 R5, [R2]' (k.ptx:12)", one text for each instruction. */
 static u32 code_value(struct trace *trace, u32 inst)
 {
-    char text[256];
-    if (!trace->codes[inst])
-        trace->codes[inst] =
-            perfetto_text(trace->perfetto, PERFETTO_VALUE,
-                          inst_text(trace->launch.program, inst, text, sizeof text));
-    return trace->codes[inst];
+    char code[256], place[PLACE_TEXT], text[sizeof code + sizeof place + 32];
+    const struct program *program = trace->launch.program;
+    if (trace->codes[inst])
+        return trace->codes[inst];
+    const bool placed = program_place(program, inst, place);
+    snprintf(text, sizeof text, "0x%llx '%s'%s%s%s",
+             (unsigned long long)trace->launch.code_address + program_offset(program, inst),
+             inst_text(program, inst, code, sizeof code), placed ? " (" : "", placed ? place : "",
+             placed ? ")" : "");
+    return trace->codes[inst] = perfetto_text(trace->perfetto, PERFETTO_VALUE, text);
 }
 
-static u32 line_value(struct trace *trace, u32 inst)
-{
-    char text[PLACE_TEXT];
-    if (!trace->lines[inst])
-        trace->lines[inst] = program_place(trace->launch.program, inst, text)
-                                 ? perfetto_text(trace->perfetto, PERFETTO_VALUE, text)
-                                 : trace->words.unknown;
-    return trace->lines[inst];
-}
-
-/* pc, line and code of an instruction as arguments; returns how many. */
+/* An instruction as an argument; returns how many arguments that are. */
 static u32 inst_args(struct trace *trace, u32 inst, struct perfetto_arg *args)
 {
     if (inst >= trace->launch.program->inst_count)
         return 0;
-    u64 pc = trace->launch.code_address + program_offset(trace->launch.program, inst);
-    args[0] = (struct perfetto_arg){trace->words.key_pc, PERFETTO_POINTER, pc};
-    args[1] = (struct perfetto_arg){trace->words.key_line, PERFETTO_TEXT, line_value(trace, inst)};
-    args[2] = (struct perfetto_arg){trace->words.key_code, PERFETTO_TEXT, code_value(trace, inst)};
-    return 3;
+    args[0] = (struct perfetto_arg){trace->words.key_at, PERFETTO_TEXT, code_value(trace, inst)};
+    return 1;
 }
 
 /* ---- blocks and warps ---- */
@@ -151,13 +151,11 @@ static void begin_block(struct trace *trace, u32 core, const struct trace_event 
 {
     struct core_track *track = core_of(trace, core);
     const struct words *words = &trace->words;
-    if (!track->block_described[seen->slot])
-        describe_thread(trace, core, UUID_BLOCKS + seen->slot, seen->slot, "block", seen->slot);
-    track->block_described[seen->slot] = true;
+    describe_thread(trace, core, &track->blocks[seen->slot], seen->slot, "block", seen->slot);
     const struct perfetto_arg args[] = {{words->key_block, PERFETTO_UINT, seen->value},
                                         {words->key_kernel, PERFETTO_TEXT, trace->kernel}};
-    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_BLOCKS + seen->slot),
-                   time, words->block, args, ARRAY_LEN(args));
+    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, track->blocks[seen->slot], time,
+                   words->block, args, ARRAY_LEN(args));
     track->block_open[seen->slot] = true;
 }
 
@@ -165,17 +163,14 @@ static void end_block(struct trace *trace, u32 core, u32 slot, fs time)
 {
     struct core_track *track = core_of(trace, core);
     if (track->block_open[slot])
-        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_BLOCKS + slot),
-                     time);
+        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, track->blocks[slot], time);
     track->block_open[slot] = false;
 }
 
 static struct warp_track *warp_of(struct trace *trace, u32 core, u32 slot)
 {
     struct warp_track *warp = &core_of(trace, core)->warps[slot];
-    if (!warp->described)
-        describe_thread(trace, core, UUID_WARPS + slot, SLOTS + slot, "warp", slot);
-    warp->described = true;
+    describe_thread(trace, core, &warp->uuid, SLOTS + slot, "warp", slot);
     return warp;
 }
 
@@ -183,8 +178,7 @@ static void end_stall(struct trace *trace, u32 core, u32 slot, fs time)
 {
     struct warp_track *warp = warp_of(trace, core, slot);
     if (warp->stall != STALL_NONE)
-        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_WARPS + slot),
-                     time);
+        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, warp->uuid, time);
     warp->stall = STALL_NONE;
 }
 
@@ -193,8 +187,7 @@ static void end_warp(struct trace *trace, u32 core, u32 slot, fs time)
     struct warp_track *warp = warp_of(trace, core, slot);
     end_stall(trace, core, slot, time);
     if (warp->open)
-        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_WARPS + slot),
-                     time);
+        perfetto_end(trace->perfetto, CORE_SEQUENCE + core, warp->uuid, time);
     warp->open = false;
 }
 
@@ -205,9 +198,10 @@ static void begin_warp(struct trace *trace, u32 core, const struct trace_event *
     const struct perfetto_arg args[] = {{words->key_block, PERFETTO_UINT, seen->value >> 16},
                                         {words->key_warp, PERFETTO_UINT, seen->value & 0xffff},
                                         {words->key_kernel, PERFETTO_TEXT, trace->kernel}};
-    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_WARPS + seen->slot),
-                   time, words->warp, args, ARRAY_LEN(args));
-    warp_of(trace, core, seen->slot)->open = true;
+    struct warp_track *warp = warp_of(trace, core, seen->slot);
+    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, warp->uuid, time, words->warp, args,
+                   ARRAY_LEN(args));
+    warp->open = true;
 }
 
 static void stall(struct trace *trace, u32 core, const struct trace_event *seen, fs time)
@@ -223,8 +217,8 @@ static void stall(struct trace *trace, u32 core, const struct trace_event *seen,
     if (reason == STALL_NONE)
         return;
     u32 count = inst_args(trace, seen->inst, args);
-    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_WARPS + seen->slot),
-                   time, trace->words.stalls[reason], args, count);
+    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, warp->uuid, time,
+                   trace->words.stalls[reason], args, count);
 }
 
 /* ---- memory requests ---- */
@@ -234,14 +228,14 @@ static u32 take_track(struct trace *trace, u32 core)
 {
     struct core_track *track = core_of(trace, core);
     u32 at = 0;
-    while (at < track->taken.count && track->taken.data[at])
+    while (at < track->tracks.count && track->tracks.data[at].taken)
         at++;
-    if (at == track->taken.count) {
-        (void)vec_push(&track->taken);
-        perfetto_track(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_REQUESTS + at),
-                       core_uuid(core, UUID_CORE), "memory requests");
+    if (at == track->tracks.count) {
+        const u32 uuid = new_uuid(trace);
+        *vec_push(&track->tracks) = (struct request_track){.uuid = uuid};
+        perfetto_track(trace->perfetto, CORE_SEQUENCE + core, uuid, track->uuid, "memory requests");
     }
-    track->taken.data[at] = true;
+    track->tracks.data[at].taken = true;
     return at;
 }
 
@@ -253,7 +247,8 @@ static void send_request(struct trace *trace, u32 core, const struct trace_event
     *request = (struct traced_request){seen->value, seen->time, at};
     args[0] = (struct perfetto_arg){trace->words.key_address, PERFETTO_POINTER, seen->value};
     u32 count = 1 + inst_args(trace, seen->inst, args + 1);
-    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_REQUESTS + at), time,
+    perfetto_begin(trace->perfetto, CORE_SEQUENCE + core,
+                   core_of(trace, core)->tracks.data[at].uuid, time,
                    trace->words.requests[MIN(seen->slot, PACKET_KINDS - 1)], args, count);
 }
 
@@ -261,8 +256,8 @@ static void end_request(struct trace *trace, u32 core, u32 index, fs time)
 {
     struct core_track *track = core_of(trace, core);
     u32 at = track->requests.data[index].track;
-    perfetto_end(trace->perfetto, CORE_SEQUENCE + core, core_uuid(core, UUID_REQUESTS + at), time);
-    track->taken.data[at] = false;
+    perfetto_end(trace->perfetto, CORE_SEQUENCE + core, track->tracks.data[at].uuid, time);
+    track->tracks.data[at].taken = false;
     memmove(&track->requests.data[index], &track->requests.data[index + 1],
             sizeof *track->requests.data * (track->requests.count - index - 1));
     track->requests.count--;
@@ -324,9 +319,7 @@ void trace_launch(struct trace *trace, const struct observer_launch *launch, fs 
     const struct words *words = &trace->words;
     describe_device(trace);
     free(trace->codes);
-    free(trace->lines);
     trace->codes = checked(calloc(launch->program->inst_count + 1, sizeof *trace->codes));
-    trace->lines = checked(calloc(launch->program->inst_count + 1, sizeof *trace->lines));
     trace->launch = *launch;
     trace->in_launch = true;
     trace->last = time;
@@ -366,7 +359,7 @@ static void close_core(struct trace *trace, u32 core, fs time)
     while (track->requests.count)
         end_request(trace, core, 0, time);
     for (u32 slot = 0; slot < SLOTS; slot++) {
-        if (track->warps[slot].described)
+        if (track->warps[slot].uuid)
             end_warp(trace, core, slot, time);
         if (track->block_open[slot])
             end_block(trace, core, slot, time);
@@ -399,9 +392,7 @@ static void learn_words(struct trace *trace)
         {&words->key_block, "block"},
         {&words->key_kernel, "kernel"},
         {&words->key_warp, "warp"},
-        {&words->key_pc, "pc"},
-        {&words->key_line, "line"},
-        {&words->key_code, "instruction"},
+        {&words->key_at, "at"},
         {&words->key_address, "address"},
         {&words->key_grid, "grid"},
         {&words->key_block_size, "block size"},
@@ -414,7 +405,6 @@ static void learn_words(struct trace *trace)
         words->stalls[i] = perfetto_text(perfetto, PERFETTO_NAME, stall_names[i]);
     for (u32 i = 0; i < PACKET_KINDS; i++)
         words->requests[i] = perfetto_text(perfetto, PERFETTO_NAME, kinds[i]);
-    words->unknown = perfetto_text(perfetto, PERFETTO_VALUE, "?");
 }
 
 struct trace *trace_create(hd_bytes_fn *write, void *user)
@@ -434,11 +424,10 @@ void trace_destroy(struct trace *trace)
     for (u32 i = 0; i < trace->cores.count; i++)
         if (trace->cores.data[i]) {
             vec_free(&trace->cores.data[i]->requests);
-            vec_free(&trace->cores.data[i]->taken);
+            vec_free(&trace->cores.data[i]->tracks);
             free(trace->cores.data[i]);
         }
     vec_free(&trace->cores);
     free(trace->codes);
-    free(trace->lines);
     free(trace);
 }

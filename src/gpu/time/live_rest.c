@@ -12,9 +12,12 @@
 static u64 hash_core(u64 hash, const struct core *core)
 {
     const u64 present = core->present & ~core->ended;
+    const bool plain = !core->hooks.seams; /* no mechanism replaces the row with the registers */
     hash = hash_word(hash_word(hash, core->present), core->ended);
-    for (u64 set = present; set; set &= set - 1)
-        hash = hash_word(hash, warp_hash(core->slots[first_bit(set)].warp));
+    for (u64 set = present; set; set &= set - 1) {
+        const struct warp *warp = core->slots[first_bit(set)].warp;
+        hash = hash_word(hash, plain ? warp_hash_plain(warp) : warp_hash(warp));
+    }
     return hash;
 }
 

@@ -39,7 +39,8 @@ enum symbol_kind {
     SYMBOL_TARGETS,   /* .branchtargets */
     SYMBOL_PROTOTYPE, /* .callprototype */
     SYMBOL_CALLTARGETS,
-    SYMBOL_OTHER, /* texture, sampler, surface references */
+    SYMBOL_SAMPLER, /* declaration->init has its word */
+    SYMBOL_OTHER,
 };
 
 struct symbol {
@@ -314,6 +315,20 @@ struct inst *emit_access(struct fn *fn, const struct match *m, enum op op,
 /* The elements of a vector operand: {a, b}, or a vector register by name. */
 bool vector_items(struct fn *fn, const struct match *m, const struct ptx_operand *o,
                   struct ptx_operand *items);
+/* The low word of a register of two. */
+struct operand pair_low(struct fn *fn, struct operand wide);
+/* The registers that a load writes: those wanted, or others of the right size, moved afterwards. */
+struct load_results {
+    struct operand wanted[TUPLE_MAX];
+    u32 parts[TUPLE_MAX];
+};
+bool load_results(struct fn *fn, const struct match *m, const struct ptx_operand *items,
+                  struct load_results *results);
+/* After the load has been emitted: its operands, and the moves. */
+void load_finish(struct fn *fn, const struct match *m, const struct load_results *results);
+/* A stored element in a register of its own size. */
+bool stored_element(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                    struct operand *out);
 /* The tuple of a vector store: elements that occur twice or are constants get copies. */
 u32 stored_tuple(struct fn *fn, const struct operand *items, u32 count);
 bool store_space(struct fn *fn, const struct match *m, const struct address *address);
@@ -330,7 +345,7 @@ lower_fn lower_generic, lower_carry, lower_mov, lower_set, lower_cvt, lower_cvta
     lower_ret, lower_exit, lower_bar, lower_barrier_warp, lower_vote, lower_shfl, lower_match,
     lower_redux, lower_elect, lower_lop3, lower_dp, lower_nothing, lower_unsupported,
     lower_nanosleep, lower_absdiff, lower_f32x2, lower_cvt_pack, lower_policy, lower_keyed,
-    lower_mov_vector, lower_minmax3, lower_bar_red;
+    lower_mov_vector, lower_minmax3, lower_bar_red, lower_tex, lower_surface, lower_query;
 
 /* lower_call.c */
 /* Whether a declared function is provided by the machine: op syscall calls it. */

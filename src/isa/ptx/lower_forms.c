@@ -7,6 +7,7 @@
  * the furthest place that any form reached.
  */
 #include "base/config.h"
+#include "ir/texture.h"
 #include "isa/ptx/lower.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@
         opcode, modifiers, "", lower_unsupported, OP_unsupported, SELECT_ONE, 0, why \
     }
 #define NARROW "e2m1x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4|e2m3x4|e3m2x4|e4m3x4|e5m2x4"
+#define TEXTURES "1d|2d|3d|a1d|a2d|cube|acube"
+#define SURFACES "1d|2d|3d|a1d|a2d"
 #define WARP_MODES "up|down|bfly|idx"
 
 /* clang-format off */
@@ -44,6 +47,8 @@
     {opcode, modifiers, operands, lower_keyed, OP_##op, SELECT_##select, key, NULL}
 #define H(opcode, modifiers, handler, op, select, key) \
     {opcode, modifiers, "", lower_##handler, OP_##op, SELECT_##select, key, NULL}
+#define Q(word, what) H("txq", word " b32", query, txq, ONE, QUERY_##what)
+#define QS(word, what) H("suq", word " b32", query, txq, ONE, QUERY_##what)
 #define U(opcode, why) UNSUPPORTED(opcode, "*", why)
 
 const struct form ptx_forms[] = {
@@ -331,8 +336,27 @@ const struct form ptx_forms[] = {
     U("cp", "asynchronous copy"), U("mbarrier", "asynchronous barrier"),
     U("tensormap", "asynchronous copy"), U("multimem", "multi-device memory"),
     U("mapa", "cluster"), U("getctarank", "cluster"), U("clusterlaunchcontrol", "cluster"),
-    U("tex", "texture"), U("tld4", "texture"), U("txq", "texture"), U("istypep", "texture"),
-    U("suld", "surface"), U("sust", "surface"), U("sured", "surface"), U("suq", "surface"),
+    H("tex", "?base " TEXTURES " v4 f32|u32|s32 f32|s32", tex, tex, ONE, LEVEL_BASE),
+    H("tex", "level " TEXTURES " v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GIVEN),
+    H("tex", "grad 1d|2d|a1d v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GRADIENT),
+    U("tex", "texture"),
+    H("tld4", "r 2d|a2d|cube|acube v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GATHER),
+    H("tld4", "g 2d|a2d|cube|acube v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GATHER + 1),
+    H("tld4", "b 2d|a2d|cube|acube v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GATHER + 2),
+    H("tld4", "a 2d|a2d|cube|acube v4 f32|u32|s32 f32", tex, tex, ONE, LEVEL_GATHER + 3),
+    U("tld4", "texture"),
+    H("suld", "b " SURFACES " " CACHE " " VECTOR " b8|b16|b32|b64 trap|clamp|zero", surface, suld, ONE, 0),
+    H("suld", "p " SURFACES " " CACHE " " VECTOR " b32|u32|s32|f32 trap|clamp|zero", surface, suld, ONE, 1),
+    H("sust", "b " SURFACES " " CACHE " " VECTOR " b8|b16|b32|b64 trap|clamp|zero", surface, sust, ONE, 0),
+    H("sust", "p " SURFACES " " CACHE " " VECTOR " b32|u32|s32|f32 trap|clamp|zero", surface, sust, ONE, 1),
+    U("suld", "surface"), U("sust", "surface"), U("sured", "surface"),
+    Q("width", WIDTH), Q("height", HEIGHT), Q("depth", DEPTH), Q("num_mipmap_levels", LEVELS),
+    Q("num_samples", SAMPLES), Q("array_size", LAYERS), Q("channel_data_type", DATA_TYPE),
+    Q("channel_order", CHANNEL_ORDER), Q("normalized_coords", NORMALIZED),
+    Q("filter_mode", FILTER), Q("addr_mode_0", ADDRESS_X), Q("addr_mode_1", ADDRESS_Y),
+    Q("addr_mode_2", ADDRESS_Z), U("txq", "texture"), U("istypep", "texture"),
+    QS("width", WIDTH), QS("height", HEIGHT), QS("depth", DEPTH), QS("array_size", LAYERS),
+    QS("channel_data_type", DATA_TYPE), QS("channel_order", CHANNEL_ORDER), U("suq", "surface"),
     U("vadd", "video instruction"), U("vsub", "video instruction"),
     U("vabsdiff", "video instruction"), U("vmin", "video instruction"),
     U("vmax", "video instruction"), U("vshl", "video instruction"),

@@ -173,9 +173,48 @@ static bool check_vector(struct fn *fn, const struct match *m)
                        type_name(m->types[0]));
 }
 
+bool load_results(struct fn *fn, const struct match *m, const struct ptx_operand *items,
+                  struct load_results *r)
+{
+    const u32 words = type_words(m->types[0]);
+    for (u32 i = 0; i < m->vector; i++) {
+        if (!lower_dest(fn, &items[i], m->types[0], FIT_WIDER, &r->wanted[i]))
+            return false;
+        bool direct = r->wanted[i].kind == OPERAND_VECTOR && r->wanted[i].count == words;
+        for (u32 k = 0; k < i; k++) /* the same register twice: the later one wins */
+            direct &= !(direct && r->parts[k] == r->wanted[i].index);
+        r->parts[i] = direct ? r->wanted[i].index : vreg_new(fn, words, TYPE_NONE);
+    }
+    return true;
+}
+
+void load_finish(struct fn *fn, const struct match *m, const struct load_results *r)
+{
+    const u32 words = type_words(m->types[0]);
+    struct inst *inst = &fn->insts.data[fn->insts.count - 1];
+    inst->vector = (u8)m->vector;
+    inst->dst[0] =
+        operand_make(OPERAND_VECTOR, m->vector == 1 ? r->parts[0] : 0, words * m->vector);
+    if (m->vector > 1)
+        inst->spare = tuple_new(fn, r->parts, m->vector);
+    for (u32 i = 0; i < m->vector; i++) {
+        const struct operand wanted = r->wanted[i], part = vreg_operand(fn, r->parts[i]);
+        if (wanted.kind == OPERAND_NONE || wanted.index == part.index)
+            continue;
+        if (wanted.count != words) {
+            extend_to_pair(fn, m, wanted, part);
+            continue;
+        }
+        struct inst *move = emit_plain(fn, words == 2 ? OP_mov_b64 : OP_mov_b32);
+        move->guard = m->guard;
+        move->dst[0] = wanted;
+        move->src[0] = part;
+    }
+}
+
 bool lower_ld(struct fn *fn, struct match *m)
 {
-    enum type type = m->types[0];
+    const enum type type = m->types[0];
     if (type == TYPE_B128)
         return wide_ld(fn, m);
     struct address address;
@@ -185,42 +224,17 @@ bool lower_ld(struct fn *fn, struct match *m)
     struct ptx_operand items[TUPLE_MAX] = {m->in->operands[0]};
     if (m->vector > 1 && !vector_items(fn, m, &m->in->operands[0], items))
         return false;
-    struct operand wanted[TUPLE_MAX];
-    u32 parts[TUPLE_MAX], words = type_words(type);
-    for (u32 i = 0; i < m->vector; i++) {
-        if (!lower_dest(fn, &items[i], type, FIT_WIDER, &wanted[i]))
-            return false;
-        bool direct = wanted[i].kind == OPERAND_VECTOR && wanted[i].count == words;
-        for (u32 k = 0; k < i; k++) /* the same register twice: the later one wins */
-            direct &= !(direct && parts[k] == wanted[i].index);
-        parts[i] = direct ? wanted[i].index : vreg_new(fn, words, TYPE_NONE);
-    }
+    struct load_results results;
+    if (!load_results(fn, m, items, &results))
+        return false;
     struct inst *inst = emit_access(fn, m, OP_ld, &address);
-    inst->vector = (u8)m->vector;
     if (type_is_signed(type))
         inst->mods |= MOD_SIGNED;
-    inst->dst[0] = operand_make(OPERAND_VECTOR, m->vector == 1 ? parts[0] : 0, words * m->vector);
-    if (m->vector > 1) {
-        u32 tuple = tuple_new(fn, parts, m->vector);
-        fn->insts.data[fn->insts.count - 1].spare = tuple;
-    }
-    for (u32 i = 0; i < m->vector; i++) {
-        if (wanted[i].kind == OPERAND_NONE || wanted[i].index == parts[i])
-            continue;
-        if (wanted[i].count != words) {
-            extend_to_pair(fn, m, wanted[i], vreg_operand(fn, parts[i]));
-            continue;
-        }
-        struct inst *move = emit_plain(fn, words == 2 ? OP_mov_b64 : OP_mov_b32);
-        move->guard = m->guard;
-        move->dst[0] = wanted[i];
-        move->src[0] = vreg_operand(fn, parts[i]);
-    }
+    load_finish(fn, m, &results);
     return true;
 }
 
-/* The low word of a register of two. */
-static struct operand low_word(struct fn *fn, struct operand wide)
+struct operand pair_low(struct fn *fn, struct operand wide)
 {
     struct operand low = vreg_operand(fn, vreg_new(fn, 1, TYPE_NONE));
     struct inst *inst = emit_plain(fn, OP_unpack_b64);
@@ -229,15 +243,14 @@ static struct operand low_word(struct fn *fn, struct operand wide)
     return low;
 }
 
-/* A stored element in a register of its own size. */
-static bool stored_element(struct fn *fn, const struct match *m, const struct ptx_operand *o,
-                           struct operand *out)
+bool stored_element(struct fn *fn, const struct match *m, const struct ptx_operand *o,
+                    struct operand *out)
 {
     u32 words = type_words(m->types[0]);
     if (!lower_source(fn, o, m->types[0], FIT_WIDER, out))
         return false;
     if (out->kind == OPERAND_VECTOR && out->count > words)
-        *out = low_word(fn, *out);
+        *out = pair_low(fn, *out);
     return true;
 }
 
@@ -349,7 +362,7 @@ bool lower_isspacep(struct fn *fn, struct match *m)
     if (!lower_source(fn, &m->in->operands[1], words == 1 ? TYPE_B32 : TYPE_B64, FIT_WIDER, &src))
         return false;
     if (src.kind == OPERAND_VECTOR && src.count > words) /* truncated, as addresses of ld and st */
-        src = low_word(fn, src);
+        src = pair_low(fn, src);
     if (dst.kind == OPERAND_NONE)
         dst = operand_make(OPERAND_MASK, mask_new(fn), 1);
     struct inst *inst = emit(fn, m, OP_isspacep);

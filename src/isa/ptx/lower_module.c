@@ -291,6 +291,15 @@ static bool image_fill(struct variable_image *image, const struct ptx_initialize
     return true;
 }
 
+/* .tex is PTX 1.x's space of textures. */
+static bool is_texture(const struct ptx_declaration *d)
+{
+    if (!strcmp(d->space, "tex"))
+        return true;
+    return !strcmp(d->space, "global") &&
+           (!strcmp(d->type, "texref") || !strcmp(d->type, "surfref"));
+}
+
 static u64 variable_size(const struct ptx_declaration *d)
 {
     u64 size = declaration_size(d);
@@ -333,13 +342,14 @@ static bool variable_declare(struct lower *l, const struct ptx_declaration *d, c
     v->align = align;
     v->is_extern = d->is_extern;
     v->visible = d->is_visible || d->is_weak || d->is_common;
+    v->is_texture = is_texture(d);
     return true;
 }
 
 static bool variable_fill(struct lower *l, const struct ptx_declaration *d, const char *key)
 {
     struct symbol *symbol = global_find(l, d->part, key);
-    if (!d->init || !symbol || symbol->declaration != d)
+    if (!d->init || !symbol || symbol->declaration != d || is_texture(d))
         return true;
     struct variable_image image = {.l = l,
                                    .variable = &l->program->variables[symbol->index],
@@ -352,6 +362,8 @@ typedef bool variable_fn(struct lower *l, const struct ptx_declaration *d, const
 
 static bool is_device_variable(const struct ptx_declaration *d)
 {
+    if (is_texture(d))
+        return true;
     return (!strcmp(d->space, "global") || !strcmp(d->space, "const")) &&
            type_parse(d->type) != TYPE_NONE;
 }
@@ -413,7 +425,11 @@ static bool other_declare(struct lower *l, const struct ptx_declaration *d)
         return true;
     if (symbol)
         return lower_error(l, d->place, "'%s' is declared twice", d->name);
-    symbol = global_define(l, d->part, d->name, shared ? SYMBOL_SHARED : SYMBOL_OTHER);
+    const bool sampler = d->type && !strcmp(d->type, "samplerref");
+    symbol = global_define(l, d->part, d->name,
+                           shared    ? SYMBOL_SHARED
+                           : sampler ? SYMBOL_SAMPLER
+                                     : SYMBOL_OTHER);
     symbol->declaration = d;
     if (shared) {
         symbol->is_dynamic = d->is_extern;

@@ -105,7 +105,7 @@ static void propagate_copies(struct simplifier *s)
         if (guard.kind == OPERAND_MASK)
             inst->guard = guard;
         struct tuple *tuple =
-            inst->spare && inst->op != OP_ld ? &s->fn->tuples.data[inst->spare] : NULL;
+            inst->spare && !inst_loads_tuple(inst) ? &s->fn->tuples.data[inst->spare] : NULL;
         for (u32 k = 0; tuple && k < tuple->count; k++) {
             struct operand o = vreg_operand(s->fn, tuple->registers[k]);
             struct operand from = look_through(s, o, i);

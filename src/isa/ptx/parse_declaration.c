@@ -1,4 +1,5 @@
 /* Variables, registers, parameters and initialisers: see parse.h and ast.h. */
+#include "ir/texture.h"
 #include "isa/ptx/parse.h"
 
 static bool take_word(struct ptx_parser *p, const char **word)
@@ -207,24 +208,51 @@ static bool initializer(struct ptx_parser *p, struct ptx_initializer *out)
     return number_initializer(p, out);
 }
 
-/* "{ filter_mode = linear, ... }" of a texture or sampler: read, not kept. */
-static bool opaque_initializer(struct ptx_parser *p)
+/* A field of a sampler, as bits of its word. Values that are not known change nothing. */
+static u32 sampler_field(u32 word, const char *field, const char *name, u64 value)
 {
+    static const struct {
+        const char *name;
+        enum sampler_address mode;
+    } modes[] = {{"wrap", ADDRESS_WRAP},
+                 {"mirror", ADDRESS_MIRROR},
+                 {"clamp_ogl", ADDRESS_CLAMP},
+                 {"clamp_to_edge", ADDRESS_CLAMP},
+                 {"clamp_to_border", ADDRESS_BORDER}};
+    if (!strcmp(field, "filter_mode"))
+        return name && !strcmp(name, "linear") ? word | SAMPLER_LINEAR : word;
+    if (!strcmp(field, "force_unnormalized_coords"))
+        return value ? word & ~(u32)SAMPLER_NORMALIZED : word;
+    if (strncmp(field, "addr_mode_", 10) || field[10] < '0' || field[10] > '2' || !name)
+        return word;
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (!strcmp(name, modes[i].name))
+            word |= modes[i].mode * SAMPLER_ADDRESS << 3 * (field[10] - '0');
+    return word;
+}
+
+/* "{ filter_mode = linear, ... }" of a texture, sampler or surface. Only a sampler's are kept: the
+ * host describes the others. */
+static bool opaque_initializer(struct ptx_parser *p, struct ptx_declaration *declaration)
+{
+    u32 word = SAMPLER_NORMALIZED;
     if (!ptx_take(p, '{', "'{' of a texture's or sampler's fields"))
         return false;
     while (p->token.kind == TOKEN_NAME) {
-        const char *ignored;
-        struct ptx_constant value;
-        ptx_advance(p);
-        if (!ptx_take(p, '=', "'=' after a field's name"))
+        const char *field, *name = NULL;
+        struct ptx_constant value = {0};
+        if (!ptx_name(p, &field, "a field") || !ptx_take(p, '=', "'=' after a field's name"))
             return false;
-        bool read = p->token.kind == TOKEN_NAME ? ptx_name(p, &ignored, "a value")
-                                                : ptx_constant(p, &value);
+        bool read =
+            p->token.kind == TOKEN_NAME ? ptx_name(p, &name, "a value") : ptx_constant(p, &value);
         if (!read)
             return false;
+        word = sampler_field(word, field, name, value.value);
         if (!ptx_accept(p, ','))
             break;
     }
+    declaration->init = arena_new(p->arena, struct ptx_initializer);
+    *declaration->init = (struct ptx_initializer){.kind = PTX_INIT_INT, .value = word};
     return ptx_take(p, '}', "',' or '}' to end the fields");
 }
 
@@ -234,7 +262,7 @@ static bool initialized(struct ptx_parser *p, struct ptx_declaration *declaratio
         return true;
     size_t length = strlen(declaration->type);
     if (length > 3 && !strcmp(declaration->type + length - 3, "ref") && p->token.kind == '{')
-        return opaque_initializer(p);
+        return opaque_initializer(p, declaration);
     declaration->init = arena_new(p->arena, struct ptx_initializer);
     return initializer(p, declaration->init);
 }

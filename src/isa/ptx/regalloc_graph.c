@@ -288,7 +288,7 @@ static void add_copies(struct fn *fn, const u32 *bad)
     for (u32 i = 0; i < r.count; i++) {
         rewrite_mark(&r, i);
         struct inst inst = fn->insts.data[i];
-        bool stored = inst.op != OP_ld; /* the tuple is read */
+        bool stored = !inst_loads_tuple(&inst); /* the tuple is read */
         u32 marks = inst.spare ? bad[inst.spare] : 0;
         struct inst copies[TUPLE_MAX];
         u32 count = 0;

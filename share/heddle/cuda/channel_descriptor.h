@@ -1,0 +1,2 @@
+/* Programs include this part by itself; it is all in one header here. */
+#include "cuda_runtime.h"
