@@ -53,6 +53,7 @@ static bool ends_lanes(const struct inst *inst)
            inst->op == OP_strap;
 }
 
+/* Cuts a function at its regions. Returns their number. */
 static u32 cut_function(struct core *core, struct arena *arena, const struct function *f)
 {
     const struct regions *regions = regions_of(arena, core_exec(core)->image->program, f);
@@ -74,6 +75,8 @@ static void launch(void *state, struct core *core, bool begins)
     memset(&t->old, 0, sizeof t->old);
     memset(t->ring, 0, sizeof t->ring);
     memset(t->damaged, 0, sizeof t->damaged);
+    memset(t->tries, 0, sizeof t->tries);
+    t->restarted = 0;
     t->ring_at = 0;
     spec_advance(t, core_cycle(core));
     if (!spec_recovers(t->params) || core_config(core)->index)

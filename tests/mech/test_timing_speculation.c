@@ -176,6 +176,81 @@ static u64 spec_total(struct seen *seen, const char *name)
     return rig_total(seen, full);
 }
 
+#define THREADS 64 /* of one block: two warps of 32 */
+
+static const char doubles[] =
+    ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+    ".reg .u64 %a, %o;\n.reg .u32 %x, %t;\n"
+    "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\n"
+    "add.u64 %a, %a, %o;\nld.global.u32 %x, [%a];\nadd.u32 %x, %x, %x;\n"
+    "st.global.u32 [%a], %x;\nret;\n}\n";
+
+static struct seen run_doubles(const char *set)
+{
+    struct hd_error error = {0};
+    struct hd_config *config = hd_config_create();
+    struct hd_result result;
+    u32 values[THREADS];
+    assert_true(hd_config_load(config, "gtx480", &error));
+    assert_true(rig_apply(config, "timing.functional=false", &error));
+    assert_true(rig_apply(config, set, &error));
+    struct hd_device *device = hd_device_open(config, &error);
+    hd_config_destroy(config);
+    assert_non_null(device);
+    struct hd_module *module = hd_module_load(device, doubles, strlen(doubles), "k.ptx", &error);
+    assert_non_null(module);
+    hd_address memory = hd_alloc(device, sizeof values, &error);
+    for (u32 i = 0; i < THREADS; i++)
+        values[i] = 7 * i;
+    assert_true(hd_write(device, memory, values, sizeof values, &error));
+    struct hd_arg arg = {&memory, sizeof memory};
+    assert_true(hd_launch(hd_kernel_at(module, 0), (struct hd_dim){1, 1, 1},
+                          (struct hd_dim){THREADS, 1, 1}, 0, &arg, 1, &result, &error));
+    assert_int_equal(result.outcome, HD_DONE);
+    assert_true(hd_read(device, values, memory, sizeof values, &error));
+    for (u32 i = 0; i < THREADS; i++)
+        assert_int_equal(values[i], 14 * i);
+    struct seen seen = {.text = hd_stats_json(device)};
+    json_t *all = json_loads(seen.text, 0, NULL);
+    seen.totals = json_incref(json_object_get(all, "totals"));
+    json_decref(all);
+    hd_device_close(device);
+    return seen;
+}
+
+/* 8 instructions of each warp: three activities each before issue, two passes for each of the four that
+ * compute, 32 addresses for each of three accesses. Seven of them begin regions: all but the second. */
+static void activities_by_hand(void **state)
+{
+    static const char *const sets[] = {"timing_speculation:errors=count", "timing_speculation"};
+    for (u32 i = 0; i < 2; i++) {
+        struct seen seen = run_doubles(sets[i]);
+        assert_int_equal(spec_total(&seen, "activities"), 2 * (8 * 3 + 4 * 2 + 3 * 32));
+        assert_int_equal(spec_total(&seen, "cuts"), i ? 7 : 0);
+        assert_int_equal(spec_total(&seen, "passed"), i ? 2 * 7 : 0);
+        assert_int_equal(spec_total(&seen, "late"), 0);
+        rig_drop(&seen);
+    }
+}
+
+/* Only the arbiter of issue is late, and always, if a bit differs: its instructions are lost, and run
+ * again up to `tries` times for each region. */
+static void what_is_always_late_runs_slowly(void **state)
+{
+    struct seen seen = run_doubles(
+        "timing_speculation:volts=0.36,threshold=0.35,period=0.5,shape=0.5,tries=3,path_fetch=0,"
+        "path_decode=0,path_salu=0,path_simd=0,path_simf=0,path_lsu=0");
+    const u64 lost = spec_total(&seen, "lost");
+    assert_int_equal(spec_total(&seen, "late"), spec_total(&seen, "late_issue"));
+    assert_int_equal(spec_total(&seen, "late_issue"), lost);
+    assert_int_equal(spec_total(&seen, "restarts"), lost);
+    assert_int_equal(spec_total(&seen, "dropped") + spec_total(&seen, "altered"), 0);
+    assert_true(lost > 2 * 7 && lost <= 2 * 7 * 3);
+    assert_true(spec_total(&seen, "slowed") > 0 && spec_total(&seen, "slowed") <= 2 * 7);
+    assert_int_equal(rig_total(&seen, "issue.instructions"), 2 * 8 + spec_total(&seen, "again"));
+    rig_drop(&seen);
+}
+
 /* Counting changes nothing, and fewer volts or a shorter period never give fewer late activities. */
 static void counting_changes_nothing(void **state)
 {
@@ -292,6 +367,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(delays_follow_the_alpha_power_law),
         cmocka_unit_test(more_bits_are_late_more_often),
         cmocka_unit_test(cycles_count_once),
+        cmocka_unit_test(activities_by_hand),
+        cmocka_unit_test(what_is_always_late_runs_slowly),
         cmocka_unit_test(counting_changes_nothing),
         cmocka_unit_test(recovery_leaves_no_trace),
         cmocka_unit_test(results_are_wrong_without_recovery),

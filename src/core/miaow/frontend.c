@@ -320,8 +320,6 @@ static void tick(struct core *core)
         miaow_issue_issue(core);
     miaow_issue_choose(core);
     miaow_issue_end(core);
-    if (UNLIKELY(miaow->fenced))
-        miaow_issue_fenced(core);
     if (miaow->parked)
         unpark(core);
     miaow->moved |= miaow->rings_until > now || miaow->words_set;

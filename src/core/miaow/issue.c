@@ -140,15 +140,8 @@ static void act(struct core *core, u32 s, u32 inst)
         miaow_follow(core, s, inst);
 }
 
-/* The same for the instruction at issue of a warp, which may wait now. */
-static void act_and_park(struct core *core, u32 s)
-{
-    act(core, s, miaow_of(core)->slots[s].entry);
-    if (!core->stopped)
-        miaow_of(core)->parked |= bit(s);
-}
-
-/* Barriers of PTX read registers: they act when these have been written. */
+/* Barriers of PTX read registers: they act when these have been written. Waits and barriers at a cut act
+ * when nothing of their warp is in flight. */
 static void act_clear(struct core *core)
 {
     struct miaow *miaow = miaow_of(core);
@@ -157,7 +150,8 @@ static void act_clear(struct core *core)
         miaow->barring &= ~bit(s);
         miaow->valid &= ~bit(s);
         miaow->clear &= ~bit(s);
-        act_and_park(core, s);
+        miaow->parked |= bit(s);
+        act(core, s, miaow->slots[s].entry);
     }
 }
 
@@ -180,33 +174,22 @@ void miaow_issue_take(struct core *core, const struct miaow_step *step)
         miaow->halted_next |= mask;
         return;
     }
+    if ((time->flags & TIME_BLOCK_BARRIER && miaow_has_paths(core)) ||
+        (time->flags & (TIME_COUNTERS | TIME_BLOCK_BARRIER) && time->flags & TIME_CUT)) {
+        miaow->barring |= mask;
+        miaow->entering |= mask;
+        for (u32 k = 0; k < CLASSES; k++)
+            miaow->of_class[k] &= ~mask;
+        return;
+    }
     if (time->flags & (TIME_COUNTERS | TIME_BLOCK_BARRIER)) {
-        if (time->flags & TIME_CUT && core->slots[s].in_flight) {
-            miaow->fenced |= mask;
-        } else if (time->flags & TIME_BLOCK_BARRIER && miaow_has_paths(core)) {
-            miaow->barring |= mask;
-            miaow->entering |= mask;
-            for (u32 k = 0; k < CLASSES; k++)
-                miaow->of_class[k] &= ~mask;
-        } else {
-            act_and_park(core, s);
-        }
+        act(core, s, step->inst);
+        if (core->stopped)
+            return;
+        miaow->parked |= mask;
         return;
     }
     miaow->entering |= mask;
-}
-
-void miaow_issue_fenced(struct core *core)
-{
-    struct miaow *miaow = miaow_of(core);
-    for (u64 set = miaow->fenced; set && !core->stopped; set &= set - 1) {
-        const u32 s = first_bit(set);
-        if (core->slots[s].in_flight)
-            continue;
-        miaow->fenced &= ~bit(s);
-        miaow->moved = true;
-        act_and_park(core, s);
-    }
 }
 
 /* ---- issue ---- */
@@ -249,9 +232,8 @@ void miaow_restart(struct core *core, u32 s)
 {
     struct miaow *miaow = miaow_of(core);
     const u64 others = ~bit(s);
-    u64 *const sets[] = {&miaow->valid,  &miaow->entering,    &miaow->clear,
-                         &miaow->halted, &miaow->halted_next, &miaow->parked,
-                         &miaow->fenced, &miaow->barring,     &miaow->branching};
+    u64 *const sets[] = {&miaow->valid,       &miaow->entering, &miaow->clear,   &miaow->halted,
+                         &miaow->halted_next, &miaow->parked,   &miaow->barring, &miaow->branching};
     for (u32 i = 0; i < ARRAY_LEN(sets); i++)
         *sets[i] &= others;
     for (u32 k = 0; k < CLASSES; k++)
@@ -279,10 +261,8 @@ static COLD bool lose(struct core *core, u32 s, u32 inst)
         return true; /* its warp has been restarted */
     miaow->valid &= ~bit(s);
     miaow->clear &= ~bit(s);
-    if (core->slots[s].at == NO_INST)
+    if (core->slots[s].at == NO_INST || core->slots[s].at != miaow->slots[s].feed_inst)
         miaow->parked |= bit(s);
-    else if (core->slots[s].at != miaow->slots[s].feed_inst)
-        miaow_restart(core, s);
     else
         *miaow_ring(miaow, miaow->hungry_at, core_cycle(core) + 2) |= bit(s);
     return true;
@@ -392,8 +372,6 @@ static void note_idle(struct core *core)
         issue_idle(core, miaow_issue_waits(core, first_bit(blocked)), first_bit(blocked));
     else if (limited)
         issue_idle(core, STALL_WAIT, first_bit(limited));
-    else if (miaow->fenced & live)
-        issue_idle(core, STALL_WAIT, first_bit(miaow->fenced & live));
     else if (miaow->branching & live)
         issue_idle(core, STALL_BRANCH, first_bit(miaow->branching & live));
     else if (live & core->issue.held)
@@ -475,8 +453,6 @@ enum stall miaow_issue_waits(const struct core *core, u32 s)
         return STALL_BARRIER;
     if (miaow->branching & mask)
         return STALL_BRANCH;
-    if (miaow->fenced & mask)
-        return STALL_WAIT;
     if (!(miaow->valid & mask))
         return STALL_FETCH;
     if (miaow->clear & mask)

@@ -121,10 +121,9 @@ struct miaow {
     struct miaow_step decoding, decoded;
     /* issue */
     u64 valid, entering, clear, recheck;
-    u64 barring; /* barriers of PTX that wait for their registers */
+    u64 barring; /* barriers of PTX that wait for their registers, and waits and barriers at cuts */
     u64 of_class[CLASSES];
     u64 saturated, memory_wait, memory_done, halted, halted_next, parked, branching;
-    u64 fenced; /* a wait or barrier at a cut: something of its warp is in flight (TIME_CUT) */
     u64 ready[CLASSES];       /* as the arbiters see them, a cycle late */
     u32 units_ready;          /* the same for units, bits */
     u32 units_now, units_all; /* units that would accept an instruction now; existing units */
@@ -204,8 +203,6 @@ void miaow_issue_release(struct core *core);
 /* Decode has passed on an instruction. */
 void miaow_issue_take(struct core *core, const struct miaow_step *step);
 void miaow_issue_issue(struct core *core);
-/* Waits and barriers at cuts, of warps that have nothing in flight any more. */
-void miaow_issue_fenced(struct core *core);
 /* The pipeline's `restart`. */
 void miaow_restart(struct core *core, u32 slot);
 void miaow_issue_choose(struct core *core);
