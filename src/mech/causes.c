@@ -237,5 +237,3 @@ const struct mechanism causes_mechanism = {
     .l2_reply = l2_reply,
     .dram = dram,
 };
-
-MECHANISM_PLUGIN(causes)
