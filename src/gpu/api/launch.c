@@ -95,7 +95,7 @@ bool hd_kernel_grid_barrier(struct hd_kernel *kernel, struct hd_dim grid, struct
                             struct hd_error *error)
 {
     static const u32 start[2] = {sizeof start, 0};
-    u32 blocks;
+    u32 blocks = 0;
     if (!kernel || !counter)
         return api_null(error, "hd_kernel_grid_barrier");
     struct hd_device *device = kernel->module->device;
