@@ -5,6 +5,7 @@
  */
 #include "cuda/runtime.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct cudaArray *array_find(const struct cuda_device *device, const void *array)
@@ -96,8 +97,10 @@ static cudaError_t create(struct cudaArray **array, const struct cudaChannelForm
 static void release(struct cuda_device *device, struct cudaArray *array)
 {
     struct cudaArray **at = &device->arrays;
-    while (*at != array)
+    while (*at != array) {
+        assert(*at); /* callers have found it there */
         at = &(*at)->next;
+    }
     *at = array->next;
     if (!array->parent)
         hd_image_destroy(array->image);

@@ -233,7 +233,7 @@ bool hd_texture_bind(struct hd_device *device, uint64_t handle, struct hd_image 
     else if (image && !format_of(image->channels, image->bits, texel, &(struct texel_format){0}))
         error_set(&inner, ERROR_UNSUPPORTED, "texture",
                   "texels of %u bits cannot be read like this", image->bits);
-    if (inner.code)
+    if (!t || inner.code)
         return api_fail(error, &inner);
     *t = (struct texture){.used = true};
     if (!image)
