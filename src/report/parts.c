@@ -168,6 +168,7 @@ static void series_blocks(struct page *page, u32 run)
                            series->each)
             : "The mean number of blocks on each core.";
     f64 cycle = 0;
+    assert(series->each || !series->cores);
     figure_open(page, "heat", arena_printf(page->arena, "blocks-time-%u", run),
                 page_label(page, "Blocks on cores over time", run), note);
     figure_head(page, series->each > 1 ? "cores" : "core");
