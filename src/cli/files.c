@@ -261,6 +261,14 @@ bool commit_output(struct run_command *run, struct output *output, struct error 
     return ok;
 }
 
+void discard_output(struct run_command *run, struct output *output)
+{
+    char *temporary = output->temporary ? strdup(output->temporary) : NULL;
+    output_discard(output);
+    watch_temporary_gone(run->watch, temporary);
+    free(temporary);
+}
+
 static bool write_buffer(struct run_command *run, const struct run_buffer *buffer)
 {
     struct output output;
@@ -271,7 +279,7 @@ static bool write_buffer(struct run_command *run, const struct run_buffer *buffe
     for (u64 done = 0; ok && done < buffer->bytes;) {
         u64 step = MIN(buffer->bytes - done, (u64)COPY_BYTES);
         if (!hd_read(run->device, piece, buffer->address + done, step, &device_error)) {
-            output_discard(&output);
+            discard_output(run, &output);
             free(piece);
             return buffer_failed(run, buffer, &device_error);
         }

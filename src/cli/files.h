@@ -52,10 +52,11 @@ bool fill_buffer(struct run_command *run, struct run_buffer *buffer);
 
 /* Checks that no two outputs have the same path, and that each is writable. */
 bool check_outputs(struct run_command *run);
-/* output_open and output_commit, which also notify the watch thread; errors are not printed. */
+/* output_open, output_commit and output_discard, which also notify the watch thread; errors are not printed. */
 bool open_output(struct run_command *run, struct output *output, const char *path,
                  struct error *error);
 bool commit_output(struct run_command *run, struct output *output, struct error *error);
+void discard_output(struct run_command *run, struct output *output);
 /* hd_stats_json when all launches have ended. */
 const char *launch_statistics(struct run_command *run);
 /* Writes the statistics file and the page, if requested. */

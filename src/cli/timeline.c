@@ -117,6 +117,22 @@ static bool close_files(struct run_command *run)
     return close_one(run, "--interval", &timeline->series, &timeline->has_series) && ok;
 }
 
+/* Nothing is written after all. */
+static void discard_files(struct run_command *run)
+{
+    struct timeline *timeline = &run->timeline;
+    if (timeline->has_trace)
+        discard_output(run, &timeline->trace);
+    if (timeline->has_series)
+        discard_output(run, &timeline->series);
+    timeline->has_trace = timeline->has_series = false;
+    if (timeline->events.to)
+        fclose(timeline->events.to);
+    free(timeline->events.text);
+    timeline->events.to = NULL;
+    timeline->events.text = NULL;
+}
+
 static bool open_files(struct run_command *run)
 {
     const struct request *request = &run->request;
@@ -124,7 +140,7 @@ static bool open_files(struct run_command *run)
     if (!open_one(run, "--trace", request->timeline, &timeline->trace, &timeline->has_trace))
         return false;
     if (!open_one(run, "--interval", request->series, &timeline->series, &timeline->has_series)) {
-        close_files(run);
+        discard_files(run);
         return false;
     }
     if (request->trace_events && request->report && request->trace_window)
@@ -156,7 +172,10 @@ bool timeline_open(struct run_command *run)
                                     .interval = request->interval,
                                     .series = rows ? write_row : NULL,
                                     .series_user = run};
-    return hd_observe(run->device, &what, &error) || report(run->command, &error) == EXIT_DONE;
+    if (hd_observe(run->device, &what, &error) || report(run->command, &error) == EXIT_DONE)
+        return true;
+    discard_files(run);
+    return false;
 }
 
 bool timeline_close(struct run_command *run)

@@ -362,6 +362,10 @@ static const struct {
     {"loscache", "probed", "loscache.counts", 1u << ENERGY_READ},
     {"loscache", "wakeups", "loscache.powered", 1u << ENERGY_WRITE},
     {"loscache", "gated", "loscache.powered", 1u << ENERGY_WRITE},
+    /* a bit that changes is taken by its shadow latch */
+    {"timing_speculation", "toggled", "timing_speculation.shadow", 1u << ENERGY_WRITE},
+    {"timing_speculation", "passed", "timing_speculation.start", 1u << ENERGY_WRITE},
+    {"timing_speculation", "restarts", "timing_speculation.start", 1u << ENERGY_READ},
 };
 
 /* What an event does to its array, by hand or by the name of its counter. */
