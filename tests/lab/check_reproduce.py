@@ -260,7 +260,9 @@ def built_in(parent):
     """Every experiment knows its machines, mechanisms, parameters and statistics."""
     folder = folder_of(parent, "built-in")
     names = [row["experiment"] for row in json.loads(run(folder, "--list", "--json").stdout)]
-    lines = run(folder, "all", "--quick", "--dry-run").stdout.splitlines()
+    # points are told apart by the maps of their chips; to draw those of ten chips takes half a minute
+    listed = [name for name in names if not name.endswith("-ten")]
+    lines = run(folder, *listed, "--quick", "--dry-run").stdout.splitlines()
     assert len(names) > 15 and len(lines) > 200 and len(set(lines)) == len(lines)
     commands = ("heddle run --workload ", "heddle inject --workload ", "heddle chip ", "heddle area ")
     assert all(line.startswith(commands) for line in lines), [line for line in lines if not line.startswith(commands)]
