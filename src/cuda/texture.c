@@ -348,7 +348,7 @@ static cudaError_t bind_reference(const void *variable, const struct textureRefe
         t->maxMipmapLevelClamp = state->maxMipmapLevelClamp;
         t->readMode = reference->normalized ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
     }
-    /* a kernel that is not compiled in may have the reference: it is nobody's then */
+    /* the reference may belong to a kernel that is not in this program: no module has it then */
     if (!hd_module_texture(module, reference->name, &texture->handle, &error))
         return keep(device, texture, cudaErrorInvalidTexture);
     return keep(device, texture, bind(device, texture));
