@@ -439,7 +439,7 @@ void live_visit_registers(struct state_walk *walk, const struct state_row *row, 
                       at < register_file_rows(core->registers);
     u32 *word = used ? register_file_row(core->registers, at) + entry % lanes : NULL;
     if (walk_entry(walk, used && core_row_lanes(core, at) >> entry % lanes & 1) &&
-        walk_words(walk, word, 1))
+        walk_words(walk, word, 1) && core)
         all_written((struct core *)owner, core->present);
 }
 
@@ -489,7 +489,7 @@ void live_visit_scalars(struct state_walk *walk, const struct state_row *row, vo
     const bool used = s != CORE_WARPS && scalar < SCALAR_GENERAL_END &&
                       core->exec->image->program->traits.explicit_exec;
     if (walk_entry(walk, used) &&
-        walk_words(walk, used ? scalar_word(core->slots[s].warp, scalar) : NULL, 1))
+        walk_words(walk, used ? scalar_word(core->slots[s].warp, scalar) : NULL, 1) && core)
         all_written((struct core *)owner, core->present);
 }
 
@@ -547,7 +547,7 @@ void live_visit_shared(struct state_walk *walk, const struct state_row *row, voi
     const struct thread_block *block = place < CORE_BLOCKS ? core->blocks[place].block : NULL;
     const bool used = block && entry % words * 4 + 4 <= block->shared_bytes;
     if (walk_entry(walk, used) &&
-        walk_words(walk, used ? (u32 *)(void *)block->shared + entry % words : NULL, 1))
+        walk_words(walk, used ? (u32 *)(void *)block->shared + entry % words : NULL, 1) && core)
         core->live->stored = ~0ull;
 }
 

@@ -158,10 +158,11 @@ bool live_readdress(struct dyninst *f, u32 lane, u64 address)
         return false;
     assert(f->src[0]); /* the address is a vector operand */
     const u64 add = address - dyninst_addresses(f)[lane];
-    u32 *low = f->src[0] + lane, *high = f->plan->src_rows[0] > 1 ? low + lanes : NULL;
-    const u64 value = (high ? (u64)*high << 32 | *low : *low) + add;
+    const bool wide = f->plan->src_rows[0] > 1;
+    u32 *low = f->src[0] + lane, *high = low + lanes;
+    const u64 value = (wide ? (u64)*high << 32 | *low : *low) + add;
     *low = (u32)value;
-    if (high)
+    if (wide)
         *high = (u32)(value >> 32);
     return live_redo(f);
 }

@@ -104,6 +104,7 @@ static u32 row_for(struct variable_latency *v, const struct core *core, u32 slot
                    const u32 *rows)
 {
     const u32 first = bank_of(v, slot, reg);
+    assert(v->banks);
     for (u32 step = 0; step < 2 * v->banks; step++) {
         const u32 bank = (first + step) % v->banks;
         if ((v->kind[bank] == v->kind[first]) != (step < v->banks))

@@ -338,7 +338,7 @@ void live_visit_dram_data(struct state_walk *walk, const struct state_row *row, 
         const u32 from = walk->bits;
         u32 *data = sector != UINT32_MAX ? (u32 *)(void *)(kept->bytes + at) + word % 8 : NULL;
         const u32 before = data ? *data : 0;
-        if (!walk_words(walk, data, 1)) {
+        if (!walk_words(walk, data, 1) || !data) {
             walk->dead |= walk->mode == WALK_FLIP && walk->bit - from < 32;
             continue;
         }

@@ -194,7 +194,7 @@ void miaow_visit_words(struct state_walk *walk, const struct state_row *row, voi
     struct word_flips *flips =
         used ? &miaow_of(core)->words->flips[(size_t)s * places + entry % places] : NULL;
     if (walk_entry(walk, used) &&
-        walk_word(walk, used ? core : NULL, used ? queued_at(p, i) : 0, flips))
+        walk_word(walk, used ? core : NULL, used ? queued_at(p, i) : 0, flips) && core)
         miaow_make_odd(core, s);
 }
 
