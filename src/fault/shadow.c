@@ -365,10 +365,11 @@ static void on_write(void *user, struct core *core, const struct inflight *infli
 bool shadow_ask(struct hd_inject *inject, u64 id)
 {
     const struct injection *fault = &inject->faults[id];
+    if (strcmp(inject->targets.data[fault->target].name, "collect.registers") != 0)
+        return false; /* its owner may be a part of the memory system, and no core */
     struct core *core = inject->device->timing->cores[fault->owner];
     const u32 lanes = core->config.core->warp_size, rows = core->registers->layout.rows;
-    if (strcmp(inject->targets.data[fault->target].name, "collect.registers") != 0 || !rows ||
-        !core->exec || core->detours & DETOUR_SEAMS || core->registers->mapped ||
+    if (!rows || !core->exec || core->detours & DETOUR_SEAMS || core->registers->mapped ||
         core->exec->image->program->traits.explicit_exec)
         return false;
     const u32 row = (u32)(fault->entry / lanes), frame = row / rows, reg = row % rows;
