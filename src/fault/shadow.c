@@ -11,7 +11,7 @@
  * cycle, all bits that are wrong: a process is forked there (spawn.c), and not earlier.
  *
  * Invariants
- *  H1  `now` has the wrong words of registers, `flights` those of results that are not written yet. Both
+ *  H1  `now` has the wrong words of registers, `pending` those of results that are not written yet. Both
  *      are those of a run with the fault, which takes the same time.
  *  H2  The wrong words that a fault is moved with are those at the start of a cycle, as flips happen
  *      there, and no result is wrong then; `safe` is the last such state.
@@ -28,11 +28,11 @@
 #include <stdlib.h>
 
 enum {
-    FLIGHTS = 4,     /* instructions with wrong results at a time */
+    PENDING = 4,     /* instructions with wrong results at a time */
     RESULT_ROWS = 8, /* most rows of results of an instruction that is followed */
 };
 
-struct shadow_flight {
+struct shadow_pending {
     const struct inflight *inflight;
     struct shadow_set results;
 };
@@ -43,11 +43,11 @@ struct shadow {
     u32 slot, frame;
     u64 block; /* its number: the slot may get another one */
     struct shadow_set now;
-    struct shadow_flight flights[FLIGHTS];
-    u32 flying;
+    struct shadow_pending pending[PENDING];
+    u32 pending_count;
     u64 changed;             /* the cycle of the last change; */
     struct shadow_set start; /* at its start, */
-    u32 start_flying;        /* and how many were flying then */
+    u32 start_pending_count; /* and how many were pending then */
     u64 safe_cycle;
     struct shadow_set safe;
     u32 reader; /* the first instruction that has read it; NO_INST: none, */
@@ -108,7 +108,7 @@ static void remember(struct shadow *shadow)
         return;
     shadow->changed = cycle;
     shadow->start = shadow->now;
-    shadow->start_flying = shadow->flying;
+    shadow->start_pending_count = shadow->pending_count;
 }
 
 static void say(struct shadow_end *end, const char *format, ...)
@@ -152,7 +152,7 @@ static void end_at(struct shadows *shadows, u32 at, enum shadow_fate fate, u32 r
     remember(shadow);
     end->fate = (u8)fate;
     tell(shadow, end, reader);
-    const bool now = !shadow->start_flying && set_bits(&shadow->start) <= MOST_PATTERN;
+    const bool now = !shadow->start_pending_count && set_bits(&shadow->start) <= MOST_PATTERN;
     end->cycle = now ? shadow->changed : shadow->safe_cycle;
     const struct shadow_set *set = now ? &shadow->start : &shadow->safe;
     end->count = fate == SHADOW_MOVED ? set->count : 0;
@@ -192,11 +192,11 @@ static void find_site(const struct shadow *shadow, const struct inflight *reader
     const struct warp *warp = shadow->core->slots[shadow->slot].warp;
     bool known = !is_pending(shadow, &shadow->now, reader, NULL);
     site->words = shadow->now;
-    for (u32 i = 0; i < shadow->flying; i++) {
-        const struct shadow_flight *flight = &shadow->flights[i];
-        known &= !is_pending(shadow, &flight->results, reader, flight->inflight);
-        for (u32 w = 0; w < flight->results.count; w++) {
-            const struct shadow_word *word = &flight->results.words[w];
+    for (u32 i = 0; i < shadow->pending_count; i++) {
+        const struct shadow_pending *one = &shadow->pending[i];
+        known &= !is_pending(shadow, &one->results, reader, one->inflight);
+        for (u32 w = 0; w < one->results.count; w++) {
+            const struct shadow_word *word = &one->results.words[w];
             known &= set_add(&site->words, word->reg, word->lane, word->wrong);
         }
     }
@@ -271,21 +271,22 @@ static bool wrong_results(struct dyninst *f, const struct shadow *shadow, struct
 /* False: the fault must be moved here. */
 static bool follow_issue(struct shadow *shadow, struct inflight *inflight)
 {
-    struct shadow_flight flight = {.inflight = inflight};
+    struct shadow_pending one = {.inflight = inflight};
     if (shadow->reader == NO_INST) {
         shadow->reader = inflight->dyn.inst;
         shadow->read = core_cycle(shadow->core);
     }
-    if (!wrong_results(&inflight->dyn, shadow, &flight.results) || shadow->flying == FLIGHTS)
+    if (!wrong_results(&inflight->dyn, shadow, &one.results) || shadow->pending_count == PENDING)
         return false;
-    if (!flight.results.count)
+    if (!one.results.count)
         return true;
     remember(shadow);
-    if (!shadow->start_flying && !shadow->flying && set_bits(&shadow->start) <= MOST_PATTERN) {
+    if (!shadow->start_pending_count && !shadow->pending_count &&
+        set_bits(&shadow->start) <= MOST_PATTERN) {
         shadow->safe = shadow->start;
         shadow->safe_cycle = shadow->changed;
     }
-    shadow->flights[shadow->flying++] = flight;
+    shadow->pending[shadow->pending_count++] = one;
     shadow->steps++;
     return true;
 }
@@ -328,19 +329,19 @@ static bool follow_write(struct shadow *shadow, const struct inflight *inflight)
     const struct dyninst *f = &inflight->dyn;
     bool ok = true;
     u32 at = 0;
-    while (at < shadow->flying && shadow->flights[at].inflight != inflight)
+    while (at < shadow->pending_count && shadow->pending[at].inflight != inflight)
         at++;
     remember(shadow);
     for (u32 k = 0; k < 2; k++)
         for (u32 j = 0; j < f->dst_rows[k]; j++)
             set_remove(&shadow->now, f->to[k] + j, f->writes);
-    if (at == shadow->flying)
+    if (at == shadow->pending_count)
         return true;
-    const struct shadow_set *results = &shadow->flights[at].results;
+    const struct shadow_set *results = &shadow->pending[at].results;
     for (u32 i = 0; i < results->count && ok; i++)
         ok = set_add(&shadow->now, results->words[i].reg, results->words[i].lane,
                      results->words[i].wrong);
-    shadow->flights[at] = shadow->flights[--shadow->flying];
+    shadow->pending[at] = shadow->pending[--shadow->pending_count];
     return ok;
 }
 
@@ -355,7 +356,7 @@ static void on_write(void *user, struct core *core, const struct inflight *infli
             continue;
         if (!follow_write(shadow, inflight))
             end_at(shadows, i, SHADOW_MOVED, NO_INST);
-        else if (!shadow->now.count && !shadow->flying)
+        else if (!shadow->now.count && !shadow->pending_count)
             end_at(shadows, i, SHADOW_VANISHED, NO_INST);
     }
 }

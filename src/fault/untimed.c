@@ -42,7 +42,7 @@ enum {
     FAR_CYCLES = 1500,    /* more than an access takes, of a warp that runs alone; */
     NEAR_CYCLES = 25,     /* other instructions, on average */
 };
-#define NOBODY 0
+#define NO_ACCESSOR 0
 #define SEVERAL UINT32_MAX
 
 /* Accesses of the block that runs to a word: its last ones, by warps (number + 1), and how many barriers
@@ -114,7 +114,7 @@ static struct memory_word *word_at(struct untimed *u, u64 address, const struct 
 
 static bool is_own(u32 by, u32 me)
 {
-    return by == NOBODY || by == me;
+    return by == NO_ACCESSOR || by == me;
 }
 
 /* Warps of one block meet at barriers (N1). */
@@ -139,7 +139,7 @@ static void note_right(struct untimed *u, struct memory_word *word, bool write)
 {
     const u32 me = (u32)u->block->number + 1;
     u->unsure |= !is_own(word->writer, me) || (write && !is_own(word->reader, me));
-    if (write && word->writer == NOBODY)
+    if (write && word->writer == NO_ACCESSOR)
         *vec_push(&u->written) = (u32)(word - u->words);
     if (write)
         word->writer = me;
@@ -197,7 +197,8 @@ static void note_wrong(struct untimed *u, struct memory_word *word, const struct
     u->unsure |= write && !is_own(word->reader, me);
     if (is_own(word->writer, me))
         return;
-    if (!write && word->accesses.writer != NOBODY) /* its own store, or that of the other block? */
+    /* its own store, or that of the other block? */
+    if (!write && word->accesses.writer != NO_ACCESSOR)
         u->unsure = true;
     else
         meet_other(u, word, range, address, write);
@@ -460,7 +461,7 @@ static void list_wrong(struct untimed *u)
         const u32 at = u->listed.data[i];
         const struct memory_word *word = &u->words[at];
         u32 right = word->right;
-        if (word->writer == NOBODY)
+        if (word->writer == NO_ACCESSOR)
             memcpy(&right, host_of(u, at), 4);
         if (word->now == right)
             continue;
@@ -550,7 +551,8 @@ static bool outputs_agree(struct untimed *u)
             if (!word || output.bytes % 4)
                 return false;
             const u8 *host = range->host + (output.address + b - range->address);
-            if (memcmp(word->writer == NOBODY ? host : (const u8 *)&word->right, data + b, 4) != 0)
+            if (memcmp(word->writer == NO_ACCESSOR ? host : (const u8 *)&word->right, data + b,
+                       4) != 0)
                 return false;
         }
     return true;
